@@ -11,6 +11,13 @@ def text(value):
     return value.decode("utf-8", "replace") if value else ""
 
 
+def plain_name(lib, symbol):
+    """Returns the name that a symbol of C++ has in the source."""
+    out = ctypes.create_string_buffer(256)
+    lib.lanewise_plain_name(symbol, ctypes.addressof(out), len(out))
+    return text(out.value)
+
+
 @dataclasses.dataclass(frozen=True)
 class Call:
     """A call of a function: an inlined call in a kernel, or the Python call that launched a kernel.
@@ -84,7 +91,8 @@ def _location(machine, index, other, c, call_count):
         call = _abi.Call()
         machine.call("finding_call", index, other, number, call, ctypes.sizeof(call))
         calls.append(Call(text(call.function), text(call.file), call.line))
-    return Location(text(c.kernel), text(c.function), text(c.file), c.line, tuple(c.block), c.warp, c.launch, c.lanes, c.pc,
+    lib = machine._lib  # pylint: disable=protected-access
+    return Location(plain_name(lib, c.kernel), plain_name(lib, c.function), text(c.file), c.line, tuple(c.block), c.warp, c.launch, c.lanes, c.pc,
                     tuple(calls))
 
 

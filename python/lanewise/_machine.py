@@ -11,7 +11,7 @@ import threading
 
 import numpy
 
-from . import _abi, _findings, _memory
+from . import _abi, _findings, _memory, _signature
 from ._errors import CompileError, Error, FaultError, FindingError, HangError, KilledError, WaitInterrupted
 from ._library import library
 
@@ -74,9 +74,10 @@ def _texts(named):
 
 
 def _sizes(value, what):
-    sizes = (value,) if isinstance(value, (int, numpy.integer)) else tuple(value)
-    if not 1 <= len(sizes) <= 3 or any(not 1 <= int(n) < 1 << 32 for n in sizes):
-        raise Error("%s is %r, but it must be one to three sizes of at least 1" % (what, value))
+    sizes = tuple(value) if isinstance(value, (tuple, list, numpy.ndarray)) else (value,)
+    if not 1 <= len(sizes) <= 3 or any(not isinstance(n, (int, numpy.integer)) or isinstance(n, bool) or not 1 <= int(n) < 1 << 32
+                                       for n in sizes):
+        raise Error("%s is %r, but it must be one to three integers of at least 1" % (what, value))
     return tuple(int(n) for n in sizes) + (1,) * (3 - len(sizes))
 
 
@@ -375,11 +376,11 @@ class Machine:
         dimensions   what OpenCL's get_work_dim() returns, 1 to 3; 0: as many dimensions as grid and block need
         """
         if kernel.module.machine is not self:
-            raise Error("%s was loaded on another machine" % kernel.name)
+            raise Error("%s was loaded on another machine" % kernel.plain_name)
         with self._lock:
             if len(arguments) != len(kernel.parameters):
                 raise Error("%s has %d parameter%s, but %d argument%s given"
-                            % (kernel.name, len(kernel.parameters), "" if len(kernel.parameters) == 1 else "s",
+                            % (kernel.plain_name, len(kernel.parameters), "" if len(kernel.parameters) == 1 else "s",
                                len(arguments), " is" if len(arguments) == 1 else "s are"))
             shape = _abi.Shape((ctypes.c_uint32 * 3)(*_sizes(grid, "grid")), (ctypes.c_uint32 * 3)(*_sizes(block, "block")),
                                shared, dimensions, (ctypes.c_uint32 * 3)(*offset))
@@ -403,14 +404,15 @@ class Machine:
         with self._lock:
             self._free_garbage()
             result = self._wait()
-            failed, self._failed = self._failed, None
             stopped = self._exception(result) if result not in (_abi.OK, _abi.FINDING) else None
-            if result not in (_abi.INTERRUPTED, _abi.ERROR):
-                self._copy_back()
+            lost = self._copy_back() if result not in (_abi.INTERRUPTED, _abi.ERROR) else None
+            failed, self._failed = self._failed, None
             if failed is not None:
                 raise failed
             if stopped is not None:
                 raise stopped
+            if lost is not None:
+                raise lost
             return self._new_findings()
 
     def _wait(self):
@@ -430,14 +432,21 @@ class Machine:
         return state.result
 
     def _copy_back(self):
+        """Copies results to arrays. Returns an Error if a kernel has changed the copy of an array that is not writable, else None."""
+        lost = None
         pending, self._pending = self._pending, []
         for _, copies in pending:
             for buffer, array in copies:
                 if array is not None:
                     buffer.read(array)
+                elif buffer.must_stay and not numpy.array_equal(_memory.raw(buffer.read()), _memory.raw(buffer.source)):
+                    lost = lost or Error(
+                        "%s: the kernel has changed the copy of an array that is not writable, so its results are lost: pass an array that is "
+                        "writable, or In(array) if they are not needed" % buffer.use)
         for _, copies in pending:
             for buffer, _ in copies:
                 buffer.free()
+        return lost
 
     def _new_findings(self):
         new = self._findings_from(self._seen)
@@ -627,6 +636,7 @@ class Parameter:
     kind    memory to which a pointer points: "global", "constant" or "local"; "value" for numbers, structures and CUDA pointers
     type    "integer", "float", "pointer", or "unknown" (a structure, a vector, a half)
     nbytes  size of the value in bytes
+    signature  type in a kernel of CUDA, as its symbol has it, such as "i" or "Pf"; "" if it is not known
     """
 
     index: int
@@ -634,6 +644,7 @@ class Parameter:
     kind: str
     type: str
     nbytes: int
+    signature: str = ""
 
     def __str__(self):
         return "parameter %d%s" % (self.index + 1, " (%s)" % self.name if self.name else "")
@@ -654,7 +665,8 @@ class Kernel:
     Machine.wait().
 
     module      the Module that contains the kernel
-    name        name of the kernel
+    name        name of the kernel; for C++, its symbol
+    plain_name  name of the kernel in the source, with template arguments
     parameters  list of Parameter
     """
 
@@ -662,7 +674,9 @@ class Kernel:
         lib = module.machine._lib  # pylint: disable=protected-access
         self.module, self._kernel = module, handle
         self.name = _findings.text(lib.lanewise_kernel_name(handle))
+        self.plain_name = _findings.plain_name(lib, lib.lanewise_kernel_name(handle))
         self.parameters = []
+        types = _signature.parameters(self.name)
         for index in range(lib.lanewise_kernel_param_count(handle)):
             p = _abi.Param()
             if lib.lanewise_kernel_param(handle, index, p, ctypes.sizeof(p)) != _abi.OK:
@@ -670,10 +684,11 @@ class Kernel:
             name = _findings.text(p.name)
             if name == "%s_param_%d" % (self.name, index):  # the name that clang gives without debug information
                 name = ""
-            self.parameters.append(Parameter(index, name, _KINDS[p.kind], _PARAM_TYPES[p.type], p.bytes))
+            self.parameters.append(Parameter(index, name, _KINDS[p.kind], _PARAM_TYPES[p.type], p.bytes,
+                                             types[index] if index < len(types) else ""))
 
     def __repr__(self):
-        return "<lanewise.Kernel %s with %d parameters>" % (self.name, len(self.parameters))
+        return "<lanewise.Kernel %s with %d parameters>" % (self.plain_name, len(self.parameters))
 
     @property
     def handle(self):
@@ -713,7 +728,7 @@ class Kernel:
         """Returns the C value of an argument. For an array it allocates a buffer and adds (buffer, array) to `copies`: results
         are copied from the buffer to this array after the launch. The array is None if nothing is copied back."""
         machine = self.module.machine
-        what = "%s: %s" % (self.name, parameter)
+        what = "%s: %s" % (self.plain_name, parameter)
         takes_address = parameter.kind != "local" and (parameter.type == "pointer" or (
             parameter.nbytes == 8 and parameter.type != "float"))
         if (isinstance(argument, numpy.ndarray) and parameter.kind == "value"
@@ -724,6 +739,10 @@ class Kernel:
         if array is not None or isinstance(argument, _memory.Buffer):
             if not takes_address:
                 raise Error("%s is %s, but the argument is an array or buffer" % (what, parameter.plain_type))
+            if array is not None:
+                found = _signature.mismatch(parameter.signature, array.array.dtype)
+                if found:
+                    raise Error("%s points to %s, but the argument is an array of dtype %s" % (what, found, array.array.dtype))
             buffer = argument if array is None else self._buffer_of(array, parameter, copies)
             if buffer.machine is not machine:
                 raise Error("%s: the buffer '%s' is on another machine" % (what, buffer.name))
@@ -735,7 +754,8 @@ class Kernel:
             return ctypes.c_uint64(int(argument))
         if argument is None and takes_address:
             return ctypes.c_uint64(0)
-        data = _memory.value_bytes(argument, what, parameter.nbytes, parameter.type, parameter.plain_type)
+        data = _memory.value_bytes(argument, what, parameter.nbytes, parameter.type, parameter.plain_type,
+                                   _signature.has_sign(parameter.signature))
         return (ctypes.c_char * max(len(data), 8)).from_buffer_copy(data.ljust(8, b"\0"))
 
     def _buffer_of(self, passed, parameter, copies):
@@ -750,7 +770,8 @@ class Kernel:
                 return buffer
         buffer = self.module.machine.buffer(shape=passed.array.shape, dtype=passed.array.dtype, 
                                             name=parameter.name or "argument %d" % (parameter.index + 1))
-        buffer.source, buffer.filled = passed.array, passed.copies_in
+        buffer.source, buffer.filled, buffer.must_stay = passed.array, passed.copies_in, passed.must_stay
+        buffer.use = "%s: %s" % (self.plain_name, parameter)
         if passed.copies_in:
             buffer.write(passed.array)
         copies.append((buffer, passed.array if passed.copies_out else None))

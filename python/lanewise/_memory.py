@@ -11,12 +11,16 @@ class _Passed:
     """An array as an argument of a launch. copies_in and copies_out say in which directions the array is copied."""
 
     copies_in = copies_out = True
+    must_stay = False  # the launch must not change the array: its results would be lost
 
     def __init__(self, array):
         self.array = array if isinstance(array, numpy.ndarray) else numpy.asarray(array)
         if self.array.dtype.hasobject:
             raise Error("an array of Python objects (dtype %s) has no bytes for a kernel: give it a numeric dtype"
                         % self.array.dtype)
+        if not self.array.dtype.isnative:
+            raise Error("an array of dtype %s has big-endian numbers, which kernels cannot read: pass array.astype(%r)"
+                        % (self.array.dtype.str, self.array.dtype.newbyteorder("=").str))
 
 
 class In(_Passed):
@@ -38,7 +42,8 @@ class Out(_Passed):
 
 class InOut(_Passed):
     """Passes an array that is copied to the machine before the launch, and back after it. An array that is passed without In,
-    Out or InOut is passed as InOut if it is writable, and as In if it is not."""
+    Out or InOut is passed as InOut if it is writable, and as In if it is not; wait() raises an Error if a kernel has changed the copy
+    of an array that is not writable."""
 
     def __init__(self, array):
         super().__init__(array)
@@ -51,12 +56,19 @@ def _check_writable(array):
                     % ("an array that is not writable" if isinstance(array, numpy.ndarray) else type(array).__name__))
 
 
+def raw(array):
+    """Returns the bytes of an array as an array of one dimension."""
+    return numpy.frombuffer(array.tobytes(), numpy.uint8)
+
+
 def passed(value):
     """Returns `value` as In, Out or InOut if it is an array to copy, otherwise None."""
     if isinstance(value, _Passed):
         return value
     if isinstance(value, numpy.ndarray):
-        return InOut(value) if value.flags.writeable else In(value)
+        made = InOut(value) if value.flags.writeable else In(value)
+        made.must_stay = not value.flags.writeable
+        return made
     return None
 
 
@@ -78,6 +90,7 @@ class Buffer:
         self.dtype, self.shape = dtype, shape
         self._owned = owned
         self._live = True
+        self.must_stay = False  # buffer of an array that is not writable
 
     def __enter__(self):
         return self
@@ -161,11 +174,12 @@ class Buffer:
                         % (nbytes, offset, self.nbytes, self.name))
 
 
-def value_bytes(value, what, size, kind, is_type):
+def value_bytes(value, what, size, kind, is_type, signed=None):
     """Returns the bytes of a value for a parameter of `size` bytes; `kind` is "unknown", "integer", "float" or "pointer".
 
     what     name of the parameter in messages
     is_type  description of the parameter's type in messages
+    signed   whether an integer type has a sign, or None if that is not known
     """
     def refuse(found):
         return Error("%s is %s, but the argument is %s" % (what, is_type, found))
@@ -175,7 +189,7 @@ def value_bytes(value, what, size, kind, is_type):
             raise refuse("%d bytes" % len(value))
         return bytes(value)
     if isinstance(value, ctypes.Structure):
-        return value_bytes(bytes(value), what, size, kind, is_type)
+        return value_bytes(bytes(value), what, size, kind, is_type, signed)
     if isinstance(value, (numpy.generic, numpy.ndarray)):  # a structured scalar, or a number that has a dtype
         if value.dtype.kind == "V" or kind == "unknown":
             if value.nbytes != size:
@@ -185,9 +199,18 @@ def value_bytes(value, what, size, kind, is_type):
     if isinstance(value, bool):
         value = int(value)
     if isinstance(value, int) and size in (1, 2, 4, 8) and kind != "float":
-        if not -(1 << (8 * size - 1)) <= value < 1 << 8 * size:
-            raise refuse("%d, which does not fit into %d byte%s" % (value, size, "" if size == 1 else "s"))
+        least, limit = (0 if signed is False else -(1 << (8 * size - 1))), 1 << (8 * size - 1 if signed else 8 * size)
+        if not least <= value < limit:
+            raise refuse("%d, which does not fit into %s%d byte%s" % (value, "" if signed is None else "a signed type of " if signed
+                                                                    else "an unsigned type of ", size, "" if size == 1 else "s"))
         return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
     if isinstance(value, (int, float)) and kind in ("float", "unknown") and size in (2, 4, 8):
-        return numpy.array(value, dtype="<f%d" % size).tobytes()
+        with numpy.errstate(over="ignore"):
+            try:
+                made = numpy.array(value, dtype="<f%d" % size)
+            except OverflowError:
+                made = numpy.array(numpy.inf)
+        if numpy.isinf(made) and value not in (float("inf"), float("-inf")):
+            raise refuse("%r, which does not fit into a float of %d bytes" % (value, size))
+        return made.tobytes()
     raise refuse("%s %r" % (type(value).__name__, value))

@@ -118,10 +118,11 @@ def test_in_is_not_copied_back_and_out_is_not_copied_in(gpu):
     assert (out == [0, 1, 0, 0]).all()
 
 
-def test_an_array_that_is_not_writable_is_only_read(gpu):
+def test_an_array_that_is_not_writable_gets_no_results(gpu):
     out = numpy.zeros(4, dtype=numpy.float32)
     out.flags.writeable = False
-    ramp(gpu)(1, 4, out, 4, 1.0)
+    with pytest.raises(lanewise.Error, match="ramp: parameter 1 .out.: the kernel has changed the copy of an array that is not writable"):
+        ramp(gpu)(1, 4, out, 4, 1.0)
     assert (out == 0).all()
     with pytest.raises(lanewise.Error, match="not writable"):
         lanewise.Out(out)
