@@ -68,7 +68,7 @@ unsigned rt_clock_mhz(void);
 
 /* ---- calls of the program (rt_site.c) ------------------------------------------------------------------------ */
 
-enum { RT_SITE_FRAMES = 8 };
+enum { RT_SITE_FRAMES = 14 };
 /** A call of the program, stored as return addresses, the innermost first. */
 struct rt_site {
     void *frame[RT_SITE_FRAMES];

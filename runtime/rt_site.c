@@ -175,9 +175,9 @@ static const char *name_of(Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
 
-    return dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute) != NULL || dwarf_attr_integrate(function, DW_AT_name, &attribute) != NULL
-               ? dwarf_formstring(&attribute)
-               : NULL;
+    if (dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute) == NULL && dwarf_attr_integrate(function, DW_AT_name, &attribute) == NULL)
+        return NULL;
+    return dwarf_formstring(&attribute);
 }
 
 /** The calls of the program that lead to a call of the runtime, the innermost first. Calls of inlined functions are calls, too. */

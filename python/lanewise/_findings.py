@@ -92,8 +92,8 @@ def _location(machine, index, other, c, call_count):
         machine.call("finding_call", index, other, number, call, ctypes.sizeof(call))
         calls.append(Call(text(call.function), text(call.file), call.line))
     lib = machine._lib  # pylint: disable=protected-access
-    return Location(plain_name(lib, c.kernel), plain_name(lib, c.function), text(c.file), c.line, tuple(c.block), c.warp, c.launch, c.lanes, c.pc,
-                    tuple(calls))
+    return Location(plain_name(lib, c.kernel), plain_name(lib, c.function), text(c.file), c.line, tuple(c.block), c.warp,
+                    c.launch, c.lanes, c.pc, tuple(calls))
 
 
 def read(machine, index, launched_by):

@@ -432,7 +432,7 @@ class Machine:
         return state.result
 
     def _copy_back(self):
-        """Copies results to arrays. Returns an Error if a kernel has changed the copy of an array that is not writable, else None."""
+        """Copies results to arrays. Returns an Error if a kernel has changed the copy of an array that is not writable, or None."""
         lost = None
         pending, self._pending = self._pending, []
         for _, copies in pending:
@@ -441,8 +441,8 @@ class Machine:
                     buffer.read(array)
                 elif buffer.must_stay and not numpy.array_equal(_memory.raw(buffer.read()), _memory.raw(buffer.source)):
                     lost = lost or Error(
-                        "%s: the kernel has changed the copy of an array that is not writable, so its results are lost: pass an array that is "
-                        "writable, or In(array) if they are not needed" % buffer.use)
+                        "%s: the kernel has changed the copy of an array that is not writable, so its results are lost: pass an array "
+                        "that is writable, or In(array) if they are not needed" % buffer.use)
         for _, copies in pending:
             for buffer, _ in copies:
                 buffer.free()

@@ -42,8 +42,8 @@ class Out(_Passed):
 
 class InOut(_Passed):
     """Passes an array that is copied to the machine before the launch, and back after it. An array that is passed without In,
-    Out or InOut is passed as InOut if it is writable, and as In if it is not; wait() raises an Error if a kernel has changed the copy
-    of an array that is not writable."""
+    Out or InOut is passed as InOut if it is writable, and as In if it is not; wait() raises an Error if a kernel has changed
+    the copy of an array that is not writable."""
 
     def __init__(self, array):
         super().__init__(array)

@@ -61,8 +61,8 @@ def parameters(symbol):
 
 
 def mismatch(signature, dtype):
-    """Returns the name of the type to which a pointer points if the elements of an array are of another type, else None. Integers with
-    and without a sign are the same type here, and characters may be bytes of any type."""
+    """Returns the name of the type to which a pointer points if the elements of an array are of another type, else None. Integers
+    with and without a sign are the same type here, and characters may be bytes of any type."""
     name, kind, size = _BUILTINS.get(signature[1:], (None, "", 0)) if signature.startswith("P") else (None, "", 0)
     if name is None or dtype.kind not in "biufc" or (size == 1 and kind != "b"):
         return None

@@ -264,7 +264,9 @@ CU_API CUresult cuDeviceGetAttribute(int *out, int attribute, CUdevice device)
 {
     CUresult result = need_device(device, out);
 
-    return cu_driver_return(result == CUDA_SUCCESS ? CU_DRIVER(cudaDeviceGetAttribute(out, attribute, device)) : result);
+    if (result == CUDA_SUCCESS)
+        result = CU_DRIVER(cudaDeviceGetAttribute(out, attribute, device));
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
@@ -380,6 +382,7 @@ CU_API CUresult cuCtxDestroy(CUcontext context)
             if (current.count != 0 && current.stack[current.count - 1] == context)
                 current.count--;
             cu_trace_released(context, context);
+            cu_trace_context_ended();
             result = CUDA_SUCCESS;
             break;
         }
@@ -553,8 +556,10 @@ CU_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
     rt_lock();
     if (result == CUDA_SUCCESS && driver.primary_references == 0)
         result = CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         driver.primary_references--;
+        cu_trace_context_ended();
+    }
     rt_unlock();
     return cu_driver_return(result);
 }
@@ -571,6 +576,9 @@ CU_ALIAS(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
 /** Resets the flags. Memory and modules remain, as after the end of another context. */
 CU_API CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
+    rt_lock();
+    cu_trace_context_ended();
+    rt_unlock();
     return cuDevicePrimaryCtxSetFlags(device, 0);
 }
 CU_ALIAS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);

@@ -52,8 +52,10 @@ unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_
 /** Returns the error of a launch whose grid or block has an invalid size. */
 static cudaError_t refuse(const struct cudaKernelNodeParams *p, unsigned max_threads)
 {
+    const unsigned most = max_threads < LANEWISE_MAX_BLOCK_THREADS ? max_threads : LANEWISE_MAX_BLOCK_THREADS;
+
     cu_trace_reason("a grid of %u x %u x %u blocks of %u x %u x %u threads, of at most %u threads a block", p->grid.x, p->grid.y, p->grid.z,
-                    p->block.x, p->block.y, p->block.z, max_threads < LANEWISE_MAX_BLOCK_THREADS ? max_threads : LANEWISE_MAX_BLOCK_THREADS);
+                    p->block.x, p->block.y, p->block.z, most);
     return cudaErrorInvalidValue;
 }
 

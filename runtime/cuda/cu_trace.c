@@ -23,6 +23,7 @@ struct record {
     struct rt_site created, released;
     bool driver;         /* created by a function of the driver interface */
     bool live;
+    bool ended; /* its context was destroyed, so the object is not a leak */
 };
 /** A failed launch by <<<...>>> whose error was not read. */
 struct unread {
@@ -153,11 +154,11 @@ static void report_end(void)
         report_unread(u);
     for (unsigned k = 0; k < LISTS; k++)
         for (const struct record *r = traces.list[k]; r != NULL; r = r->next)
-            count += r->live;
+            count += r->live && !r->ended;
     list = calloc(count + 1, sizeof(struct record *));
     for (unsigned k = 0; list != NULL && k < LISTS; k++)
         for (struct record *r = traces.list[k]; r != NULL; r = r->next)
-            if (r->live)
+            if (r->live && !r->ended)
                 list[i++] = r;
     if (list != NULL)
         qsort(list, count, sizeof *list, by_number);
@@ -301,7 +302,8 @@ static void report(cudaError_t error, const char *name)
     if (gone != NULL) {
         snprintf(message + size, sizeof message - (size_t)size, ": the call gets %s that the program has released", rows[gone->thing].name);
         if (rt_wants_finding("api-use-after-release"))
-            rt_report(&(struct rt_finding){.kind = "api-use-after-release", .message = message, .at = &here, .count = 1, .stub = call.kernel,
+            rt_report(&(struct rt_finding){.kind = "api-use-after-release", .message = message, .at = &here, .count = 1,
+                                           .stub = call.kernel,
                                            .related = {{"created", &gone->created}, {"released", &gone->released}}});
         return;
     }
@@ -411,6 +413,13 @@ void cu_trace_created(const void *handle, enum cu_thing thing, uint64_t bytes)
     *list_of(handle) = r;
 }
 
+void cu_trace_context_ended(void)
+{
+    for (unsigned k = 0; k < LISTS; k++)
+        for (struct record *r = traces.list[k]; r != NULL; r = r->next)
+            r->ended = r->ended || (r->driver && r->thing != CU_THING_CONTEXT);
+}
+
 /** Removes a record from its list, and frees it with its object. */
 static void forget(struct record *r)
 {
@@ -443,12 +452,4 @@ void cu_trace_released(const void *handle, void *structure)
     if (*slot != NULL)
         forget(*slot);
     *slot = r;
-}
-
-void cu_trace_dropped(const void *handle)
-{
-    struct record *r = traces.on ? find(handle) : NULL;
-
-    if (r != NULL && r->live)
-        forget(r);
 }

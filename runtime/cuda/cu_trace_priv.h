@@ -25,8 +25,9 @@ void cu_trace_created(const void *handle, enum cu_thing thing, uint64_t bytes);
 /** Records that the present call releases an object, and frees @structure, perhaps later, so that for some time no new object
  *  gets the handle. @structure may be NULL. Locked. */
 void cu_trace_released(const void *handle, void *structure);
-/** Forgets an object that is not the program's own; locked. */
-void cu_trace_dropped(const void *handle);
+/** Called when the program destroys a context of the driver interface, with which a device releases the objects that were created in
+ *  it. The objects that the driver interface has created are then no leaks. Locked. */
+void cu_trace_context_ended(void);
 /** These three functions describe the call in progress, for the finding if it fails: a handle or pointer that is not valid; why
  *  it fails; and the kernel that it launches. */
 void cu_trace_handle(const void *handle);

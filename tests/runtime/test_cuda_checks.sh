@@ -203,6 +203,13 @@ int main()
     cudaEventDestroy(e);
     cudaStreamDestroy(s);
     cudaFree(p);
+    CUcontext context; /* its end releases what was created in it */
+    CUdeviceptr d;
+    CUstream t;
+    cuCtxCreate(&context, 0, 0);
+    cuMemAlloc(&d, 64);
+    cuStreamCreate(&t, 0);
+    cuCtxDestroy(context);
     return 0;
 }
 END
@@ -267,7 +274,8 @@ END
     if c++ -g hpp.cpp -o hpp -lOpenCL 2>/dev/null; then
         name=hpp
         app --check=memory
-        grep -q "launched by main ([^ ]*hpp.cpp:$(grep -n '/\* launch \*/' hpp.cpp | cut -d: -f1))" err || fail "hpp: the launch is not named: $(cat err)"
+        line=$(grep -n '/\* launch \*/' hpp.cpp | cut -d: -f1)
+        grep -q "launched by main ([^ ]*hpp.cpp:$line)" err || fail "hpp: the launch is not named: $(cat err)"
     fi
 fi
 exit $failed
