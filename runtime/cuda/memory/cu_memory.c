@@ -263,14 +263,15 @@ static cudaError_t free_block(void *pointer, bool host, enum cu_content content)
     if (error == cudaSuccess && pointer != NULL) {
         at = find_block(address);
         block = *at;
-        if (block == NULL && !host && content == CU_CONTENT_DATA) {
+        if (block == NULL && !host && content == CU_CONTENT_DATA)
             error = cu_graph_memory_free(pointer);
-        } else if (block == NULL || block->content != content || (block->type == TYPE_HOST) != host ||
-            lanewise_free(rt_machine(), address) != LANEWISE_OK) {
+        else if (block == NULL || block->content != content || (block->type == TYPE_HOST) != host ||
+                 lanewise_free(rt_machine(), address) != LANEWISE_OK)
             error = cudaErrorInvalidValue;
+        if (error == cudaErrorInvalidValue) {
             cu_trace_handle(pointer);
             cu_trace_reason("%p is not the start of memory that this function frees", pointer);
-        } else {
+        } else if (block != NULL) {
             *at = block->next;
             memory.bytes -= block->bytes;
             if (block->pool != NULL)

@@ -88,5 +88,8 @@ int main()
     check<256>(in, out, sums);
     check<512>(in, out, sums);
     printf(failures == 0 ? "all right\n" : "%d failures\n", failures);
+    cudaFree(in);
+    cudaFree(out);
+    cudaFree(sums);
     return failures != 0;
 }
