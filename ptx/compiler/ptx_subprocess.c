@@ -158,22 +158,8 @@ enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
 
 /* ---- folders ----------------------------------------------------------------- */
 
-enum lw_status ptx_make_scratch(char *out, struct lw_error *err)
-{
-    const char *parent = getenv("TMPDIR");
-
-    if (parent == NULL || *parent == '\0')
-        parent = "/tmp";
-    if ((size_t)snprintf(out, PTX_PATH_BYTES, "%s/lanewise-XXXXXX", parent) >= PTX_PATH_BYTES - 64 ||
-        mkdtemp(out) == NULL) {
-        int error = errno;
-
-        out[0] = '\0';
-        return LW_FAIL(err, LW_EIO, "cannot create a temporary folder in %s: %s", parent,
-                       strerror(error));
-    }
-    return LW_OK;
-}
+#define SCRATCH_NAME "lanewise-build-" /* the process id and six more characters follow */
+enum { OLD_SECONDS = 3600 };
 
 /** Removes the contents of the open folder @at, at most @depth levels deep. */
 static void empty_folder(int at, unsigned depth)
@@ -210,6 +196,50 @@ void ptx_remove_scratch(const char *path)
     if (at >= 0)
         empty_folder(at, 4);
     (void)rmdir(path);
+}
+
+/** Removes the temporary folders of processes that a signal has ended during a compilation. A folder is removed only if it is old,
+ *  because its process may be invisible here, in another container. */
+static void remove_old(const char *parent)
+{
+    DIR *dir = opendir(parent);
+    char path[PTX_PATH_BYTES];
+    struct dirent *entry;
+    struct stat st;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        char *end = NULL;
+        long process;
+
+        if (strncmp(entry->d_name, SCRATCH_NAME, strlen(SCRATCH_NAME)) != 0)
+            continue;
+        process = strtol(entry->d_name + strlen(SCRATCH_NAME), &end, 10);
+        if (process <= 0 || *end != '-' || kill((pid_t)process, 0) == 0 || errno != ESRCH ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+            time(NULL) - st.st_mtime < OLD_SECONDS || (size_t)snprintf(path, sizeof path, "%s/%s", parent, entry->d_name) >= sizeof path)
+            continue;
+        ptx_remove_scratch(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
+enum lw_status ptx_make_scratch(char *out, struct lw_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (parent == NULL || *parent == '\0')
+        parent = "/tmp";
+    remove_old(parent);
+    if ((size_t)snprintf(out, PTX_PATH_BYTES, "%s/" SCRATCH_NAME "%ld-XXXXXX", parent, (long)getpid()) >= PTX_PATH_BYTES - 64 ||
+        mkdtemp(out) == NULL) {
+        int error = errno;
+
+        out[0] = '\0';
+        return LW_FAIL(err, LW_EIO, "cannot create a temporary folder in %s: %s", parent,
+                       strerror(error));
+    }
+    return LW_OK;
 }
 
 /* ---- the child process ----------------------------------------------------------- */

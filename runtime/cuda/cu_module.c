@@ -147,7 +147,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
     if (!is_container(at)) { /* clang may embed a PTX file without a container */
         while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
             at++;
-        out->text = strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
+        out->text = strncmp((const char *)at, "//", 2) == 0 || strncmp((const char *)at, "/*", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
         return;
     }
     while (is_container(at)) {
@@ -633,7 +633,10 @@ cudaError_t cu_image_text(const void *image, const void **text, size_t *bytes, b
     find_ptx(at, &ptx);
     *text = *owned = ptx.text;
     if (*owned == NULL) {
-        complain_no_ptx("the module", ptx.only_code);
+        if (at != NULL && is_container(at))
+            complain_no_ptx("the module", ptx.only_code);
+        else
+            fprintf(stderr, "lanewise: the data of the module is neither PTX nor a fat binary nor an object\n");
         return ptx.only_code ? cudaErrorNoKernelImageForDevice : cudaErrorInvalidKernelImage;
     }
     *bytes = strlen(*owned);
