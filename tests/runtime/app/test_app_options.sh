@@ -97,6 +97,16 @@ E
 "$lanewise" app --timing volta --timing-trace t.json --timing-window 0:500 --timing-events 1000 --timing-report r.json --timing-sample 100 ./branch \
     >out 2>err || { fail "options of timing: status $?"; cat err; }
 grep -q '"traceEvents"' t.json && grep -q '"samples"' r.json || fail "--timing-trace or --timing-sample: no trace or samples"
+# gdb gets the target architecture of --gdb-arch.
+if command -v gdb-multiarch >/dev/null; then
+    timeout 60 "$lanewise" app --gdb=unix:"$scratch/socket" --gdb-arch aarch64 ./branch >out 2>err &
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -S socket ] || sleep 0.5
+    done
+    timeout 60 gdb-multiarch -nx -batch -ex "target remote $scratch/socket" -ex 'show architecture' -ex detach >session 2>&1
+    wait
+    grep -q 'aarch64' session || { fail "--gdb-arch: another architecture"; cat session; }
+fi
 
 # In LANEWISE_OPTIONS, a wrong option lets calls of the program fail, after one line on standard error.
 cat >ids.cu <<'E'
