@@ -42,7 +42,10 @@ static enum lw_status check_folder(const char *path, struct lw_error *err)
     while (slash != NULL && slash > path && slash[1] == '\0') /* a slash at the end */
         for (slash--; slash > path && *slash != '/'; slash--)
             ;
-    snprintf(parent, sizeof parent, "%.*s", slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path), slash == NULL || *slash != '/' ? "." : path);
+    if (slash == NULL || *slash != '/')
+        snprintf(parent, sizeof parent, ".");
+    else
+        snprintf(parent, sizeof parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     return access(parent, W_OK | X_OK) == 0 ? LW_OK : LW_FAIL(err, LW_EUSAGE, "%s: cannot be created: %s", path, strerror(errno));
 }
 
@@ -113,7 +116,7 @@ enum lw_status cmd_app_check_option(struct cmd_app_check *c, const char *name, c
         }
     if (strcmp(name, "history") == 0)
         return lw_parse_u64(value, &number) && number < UINT64_C(1) << 40
-                   ? LW_OK : LW_FAIL(err, LW_EUSAGE, "expected an integer of 0 or more, found \"%.40s\"", value);
+                   ? LW_OK : LW_FAIL(err, LW_EUSAGE, "expected an integer from 0 to 1099511627775, found \"%.40s\"", value);
     if (strcmp(name, "gdb") == 0)
         return value != NULL ? check_address(value, err) : LW_OK;
     if (strcmp(name, "sources") == 0 || strcmp(name, "record") == 0)

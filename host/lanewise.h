@@ -81,16 +81,16 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  * Sets an option of the machine. Must be called before a program is loaded or memory is allocated.
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy", "quantum", "fairness-limit",
- *         "tags", "tag-rules", "tag-expansion", "tag-plan", "level", "threads",
- *         "engine" ("interpreter"; "native", which compiles kernels to host code; "auto", which compiles kernels that run for
- *         long, the same ones in each run; or "auto-unshared", which leaves kernels with shared memory or barriers to the
- *         interpreter), "native-timeout", "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report),
- *         "timing-reference" ("yes"), "timing-sample", "timing-trace" ("yes": lanewise_report can return the trace),
- *         "timing-window", "timing-events", "gdb-arch" (for lanewise_gdb), "check" (kinds of findings, such as "memory,races"), "check-suppress" (a file, which this
- *         call reads; may be set several times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes":
- *         lanewise_report can return them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable"
- *         ("yes": sources are compiled without optimisation, with all lines and variables), "max-instructions", "timeout"
- *         (limit of the seconds of all waits together), or another key that lanewise_key() returns
+ *         "tags", "tag-rules", "tag-expansion", "tag-plan", "level", "threads", "engine" ("interpreter"; "native", which
+ *         compiles kernels to host code; "auto", which compiles kernels that run for long, the same ones in each run; or
+ *         "auto-unshared", which leaves kernels with shared memory or barriers to the interpreter), "native-timeout",
+ *         "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report), "timing-reference" ("yes"),
+ *         "timing-sample", "timing-trace" ("yes": lanewise_report can return the trace), "timing-window", "timing-events",
+ *         "gdb-arch" (for lanewise_gdb), "check" (kinds of findings, such as "memory,races"), "check-suppress" (a file, which
+ *         this call reads; may be set several times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile"
+ *         ("yes": lanewise_report can return them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable"
+ *         ("yes": sources are compiled without optimisation, with all lines and variables), "max-instructions", "timeout" (limit
+ *         of the seconds of all waits together), or another key that lanewise_key() returns
  * @value  the value as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
@@ -408,10 +408,10 @@ LANEWISE_API int lanewise_statistic(lanewise_machine *machine, const char *name,
 LANEWISE_API const char *lanewise_statistic_name(unsigned index);
 /**
  * Gets a report as text, which the caller frees with lanewise_report_free.
- * @kind "statistics": all counts, as a JSON object; "timing": the tables of the GPU model; "timing-json": the contents of
- *        these tables as a JSON object; "timing-trace": what each warp did, for Perfetto; "findings": a line for each finding; "findings-json", "findings-sarif",
- *        "findings-junit": the findings in these formats; "coverage": a tracefile of lcov for all launches so far; "profile":
- *        the source with the cost of each line in all launches so far
+ * @kind   "statistics": all counts, as a JSON object; "timing": the tables of the GPU model; "timing-json": the contents of
+ *         these tables as a JSON object; "timing-trace": what each warp did, for Perfetto; "findings": a line for each finding;
+ *         "findings-json", "findings-sarif", "findings-junit": the findings in these formats; "coverage": a tracefile of lcov
+ *         for all launches so far; "profile": the source with the cost of each line in all launches so far
  */
 LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
 LANEWISE_API void lanewise_report_free(char *text);

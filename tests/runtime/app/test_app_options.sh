@@ -28,7 +28,7 @@ refused '--warp: the GPU model volta determines this value' --timing volta --war
 refused '--threads: the timing model runs on one host thread' --timing volta --threads 2
 refused '--timing-report has no effect without the timing model: add --timing' --timing-report t.txt
 refused '--timing-set has no effect without the timing model: add --timing' --timing-set l1.bytes=32768
-refused '--history: expected an integer of 0 or more, found "abc"' --history abc
+refused '--history: expected an integer from 0 to 1099511627775, found "abc"' --history abc
 refused '--gdb: expected PORT, HOST:PORT or unix:PATH, found "here"' --gdb=here
 refused '--timeout: expected a time above 0' --timeout x
 refused '--max-instructions: expected ' --max-instructions 1x
