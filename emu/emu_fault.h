@@ -32,6 +32,7 @@ const char *emu_fault_access(const struct emu_machine *machine, const struct emu
 /** Returns true if the fault is a full stack: there was no space for the frame of a called function. After such a fault, the
  *  values that the caller saved are lost. */
 bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault);
+struct emu_allocation;
 /** Gets the allocation that fault->detail names: the one with the address, or the nearest one. Returns false if the fault is not an
  *  access to global memory, or no allocation is near. */
 bool emu_fault_allocation(const struct emu_machine *machine, const struct emu_fault *fault, struct emu_allocation *out);

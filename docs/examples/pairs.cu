@@ -25,6 +25,8 @@ int main()
     cudaMemcpy(a, in.data(), n * sizeof *a, cudaMemcpyHostToDevice);
     pairs<<<2, 64>>>(a, b, n);
     cudaMemcpy(out.data(), b, n * sizeof *b, cudaMemcpyDeviceToHost);
+    cudaFree(a);
+    cudaFree(b);
     for (int i = 0; i < n; i++)
         if (out[i] != in[i] + (i + 1 < n ? in[i + 1] : 0)) {
             printf("out[%d] is %d\n", i, out[i]);

@@ -19,6 +19,8 @@ static int run_copy(struct rt_command *command)
     lanewise_machine *machine = rt_machine();
     int result = LANEWISE_OK;
 
+    if (c->region[0] == 0) /* permitted since OpenCL 2.1; the address may be the end of the buffer */
+        return CL_SUCCESS;
     for (size_t z = 0; z < c->region[2]; z++)
         for (size_t y = 0; y < c->region[1] && result == LANEWISE_OK; y++) {
             const size_t at = c->box.offset + y * c->box.row + z * c->box.slice,
@@ -99,7 +101,7 @@ static cl_int transfer(cl_command_queue queue, cl_mem mem, enum cl_way way, cl_b
 
     rt_lock();
     error = check_buffer(queue, mem);
-    if (error == CL_SUCCESS && (host == NULL || bytes == 0 || !fits(mem, offset, bytes)))
+    if (error == CL_SUCCESS && (host == NULL || !fits(mem, offset, bytes)))
         error = CL_INVALID_VALUE;
     if (error == CL_SUCCESS)
         error = cl_check_host_access(mem, way == CL_FROM_MEM);
@@ -204,7 +206,7 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
     error = check_buffer(queue, from);
     if (error == CL_SUCCESS)
         error = check_buffer(queue, to);
-    if (error == CL_SUCCESS && (bytes == 0 || !fits(from, from_offset, bytes) || !fits(to, to_offset, bytes)))
+    if (error == CL_SUCCESS && (!fits(from, from_offset, bytes) || !fits(to, to_offset, bytes)))
         error = CL_INVALID_VALUE;
     if (error == CL_SUCCESS) {
         const uint64_t a = from->address + from_offset, b = to->address + to_offset;
@@ -318,7 +320,7 @@ static int run_fill(struct rt_command *command)
 {
     struct fill *f = (struct fill *)(void *)command;
 
-    return cl_result(lanewise_fill(rt_machine(), f->address, f->pattern, f->pattern_bytes, f->bytes), "fill");
+    return f->bytes == 0 ? CL_SUCCESS : cl_result(lanewise_fill(rt_machine(), f->address, f->pattern, f->pattern_bytes, f->bytes), "fill");
 }
 
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_bytes,

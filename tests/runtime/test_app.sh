@@ -25,7 +25,7 @@ grep -q 'Max clock frequency *1380MHz' "$scratch/clinfo" || fail "clinfo: wrong 
 
 # Runs the tests of the OpenCL driver as a program. lanewise must report their out-of-bounds store, write reports, and return the
 # exit status of the program.
-LW_PROGRAM=$(dirname "$lanewise")/tests/runtime/test_opencl
+LW_PROGRAM=$(dirname "$lanewise")/tests/runtime/opencl/test_opencl
 "$lanewise" app --hash --stats "$scratch/stats.json" --check=memory --check-file="$scratch/findings file.json" \
     "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" || fail "test_opencl ends with exit status $?"
 grep -q 'out-of-bounds: global store of 4 bytes' "$scratch/err" || fail "the out-of-bounds store is not reported"

@@ -126,7 +126,7 @@ static void read_or_write(void)
     outcome = after_enqueue(error, place, fails, false);
     if (!is_checked() || outcome == REFUSED)
         return;
-    if (bytes == 0 || offset > o.bytes || bytes > o.bytes - offset)
+    if (offset > o.bytes || bytes > o.bytes - offset)
         wrong("%zu bytes at %zu of a buffer of %zu bytes were copied", bytes, offset, o.bytes);
     if (reads && outcome == DONE)
         compare(o.shadow, o.origin + offset, data, bytes);

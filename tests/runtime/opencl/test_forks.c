@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that children of a process can use the OpenCL device that the process has opened, while other threads of the process use it. */
-#include "tests/runtime/opencl_test.h"
+#include "tests/runtime/opencl/opencl_test.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

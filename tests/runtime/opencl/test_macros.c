@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that each extension and feature which the device reports has a macro in kernels, and no others have one: for the usual
  * warp width, and for one at which the device has no sub-groups. */
-#include "tests/runtime/opencl_test.h"
+#include "tests/runtime/opencl/opencl_test.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that the OpenCL driver refuses wrong calls with the errors that the specification names, and changes nothing. */
-#include "tests/runtime/opencl_test.h"
+#include "tests/runtime/opencl/opencl_test.h"
 
 static cl_context other; /* another context, with a queue of its own */
 static cl_command_queue other_queue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the OpenCL driver: separate compilation, declarations of kernels, and shared virtual memory. */
-#include "tests/runtime/opencl_test.h"
+#include "tests/runtime/opencl/opencl_test.h"
 
 static int set_up(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the OpenCL driver through the system's OpenCL loader: results, events, and the errors that the specification defines. */
-#include "tests/runtime/opencl_test.h"
+#include "tests/runtime/opencl/opencl_test.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -224,6 +224,11 @@ static void boxes_are_copied_and_filled(void **state)
     assert_int_equal(clEnqueueFillBuffer(queue, mem, &pattern, 3, 3, 9, 0, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(clEnqueueCopyBuffer(queue, mem, mem, 0, 4, 8, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
     assert_int_equal(clEnqueueCopyBuffer(queue, mem, other, 41, 0, 8, 0, NULL, NULL), CL_INVALID_VALUE);
+    OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 48, 0, out, 0, NULL, NULL));
+    OK(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 3, 0, out, 0, NULL, NULL));
+    OK(clEnqueueCopyBuffer(queue, mem, other, 48, 0, 0, 0, NULL, NULL));
+    OK(clEnqueueFillBuffer(queue, mem, &pattern, 2, 48, 0, 0, NULL, NULL));
+    OK(clFinish(queue));
     OK(clReleaseMemObject(mem));
     OK(clReleaseMemObject(other));
 }

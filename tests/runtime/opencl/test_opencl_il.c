@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the OpenCL driver: programs from SPIR-V modules. */
-#include "tests/runtime/opencl_test.h"
+#include "tests/runtime/opencl/opencl_test.h"
 
 
 /* ---- modules --------------------------------------------------------------------------------- */

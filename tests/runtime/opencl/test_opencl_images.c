@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests images and samplers of the OpenCL driver through the system's OpenCL loader. Expected values are computed on the host. */
-#include "tests/runtime/opencl_test.h"
+#include "tests/runtime/opencl/opencl_test.h"
 
 #include <math.h>
 
