@@ -38,7 +38,7 @@ static void put_protected(struct lw_buffer *words, const char *text)
 static int before_file(const char *option, const char *value)
 {
     static const char *const options[] = {"stats", "check-file", "check-suppress", "coverage", "profile", "timing-report",
-                                          "timing-profile", "timing-trace", "record", "sources", "include", "check-base"};
+                                          "timing-profile", "timing-trace", "log", "replay", "record", "sources", "include", "check-base"};
     const int prefix = strcmp(option, "gdb") == 0 && strncmp(value, "unix:", 5) == 0 ? 5 : 0;
     bool is = prefix != 0 || (strcmp(option, "timing") == 0 && tim_machine_text(value) == NULL && access(value, R_OK) == 0);
 

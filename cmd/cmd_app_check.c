@@ -13,7 +13,7 @@ static const struct {
     const char *option;
     const char *key; /* the key of lanewise_set() that must be "yes" for this file, or NULL */
 } files[] = {{"stats", NULL}, {"timing-report", NULL}, {"check-file", NULL}, {"coverage", "coverage"}, {"profile", "profile"},
-             {"timing-trace", "timing-trace"}};
+             {"timing-trace", "timing-trace"}, {"log", "log"}};
 
 /** Sets a key of the machine. The message lacks the key's name, because the caller adds the option's name. */
 static enum lw_status set(struct cmd_app_check *c, const char *key, const char *value, struct lw_error *err)

@@ -118,6 +118,8 @@ static const struct cmd_option app_options[] = {
     {"fail-on-findings", 0, NULL, "if the program ends with status 0, end with the status of lanewise run: 1 after findings, 3 after a fault, 4 after a hang or limit"},
     {"sources", 0, "FOLDER", "write the sources of OpenCL programs to files in this folder, so that reports and debuggers can refer to them"},
     {"record", 0, "FOLDER", "write a launch file for each launch, with its object, its buffers and their expected contents after the launch"},
+    {"log", 0, "FILE", "write a schedule log, which records the order in which blocks and warps ran, for --replay"},
+    {"replay", 0, "FILE", "repeat the run that a schedule log has recorded; the program must make the same calls"},
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},
     {"hash", 0, NULL, "print hash_mem, a hash of the memory at the end of the run, to standard error"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (1)"},

@@ -101,11 +101,7 @@ static const char *reason_of_app(const char *name)
 {
     static const struct {
         const char *start, *reason;
-    } rows[] = {{"log", "a schedule log is for one launch file, and calls of a program cannot be replayed: record the launches with --record "
-                        "FOLDER, and then log one with \"lanewise run FOLDER/0001-KERNEL.yaml --log FILE\""},
-                {"replay", "calls of a program cannot be replayed: record the launches with --record FOLDER, and replay the log of "
-                           "one with \"lanewise run FOLDER/0001-KERNEL.yaml --replay FILE\""},
-                {"resume", "a checkpoint does not have the state of a program: record the launches with --record FOLDER, and give "
+    } rows[] = {{"resume", "a checkpoint does not have the state of a program: record the launches with --record FOLDER, and give "
                            "this option to \"lanewise run FOLDER/0001-KERNEL.yaml\""},
                 {"checkpoint", "a checkpoint does not have the state of a program: record the launches with --record FOLDER, and give "
                                "this option to \"lanewise run FOLDER/0001-KERNEL.yaml\""},

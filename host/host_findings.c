@@ -218,8 +218,8 @@ int lanewise_finish(lanewise_machine *m)
     if (m == NULL)
         return LANEWISE_ERROR;
     host_gdb_end(m);
-    if (m->chk == NULL)
-        return LANEWISE_OK;
+    if (m->chk == NULL || host_log_check(m) != LANEWISE_OK)
+        return host_log_check(m);
     if (m->machine != NULL && !m->stopped && emu_grid_current(m->machine) != NULL)
         return host_refuse(m, "the launches have not run yet: call lanewise_wait() first");
     if (!m->finished && chk_finish(m->chk, &m->stop, &err) != LW_OK)

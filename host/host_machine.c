@@ -85,6 +85,7 @@ void lanewise_destroy(lanewise_machine *m)
     host_check_end(m);
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
+    host_log_end(m);
     nat_destroy(m->native);
     tim_config_destroy(m->timing);
     while (m->modules != NULL) { /* destroyed after the machine, as its programs use the modules' objects */

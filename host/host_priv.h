@@ -57,6 +57,8 @@ struct host_settings {
     enum nat_engine engine; /* the option engine */
     struct lnc_limits native_limit; /* time limit of the option native-timeout, or 0 if it is not set */
     char *record; /* folder for recorded launches */
+    unsigned log; /* 1: the option is "yes" */
+    char *replay; /* schedule log to replay */
     unsigned coverage, profile, by_launch; /* 1: the option is "yes"; for by_launch: profile-by is "launch" */
     struct lnc_limits limits;
     struct chk_suppressions *suppressions; /* suppressions of findings, or NULL */
@@ -86,6 +88,7 @@ struct lanewise_machine {
     uint64_t past_cycles;
     struct host_gdb *gdb; /* NULL if there is no debugger */
     struct host_record *record; /* NULL: launches are not recorded */
+    struct emu_log *log; /* the schedule log that is written or replayed, or NULL */
 };
 
 /** Stores the message of @err for lanewise_error(). Returns LANEWISE_ERROR. */
@@ -102,6 +105,11 @@ int host_module_add(struct lanewise_machine *m, char *source, struct isa_object 
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 /** Creates the engine of a machine. */
 enum lw_status host_engine_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
+/** Attaches the schedule log of option "log" or "replay" to the emulated machine. Must be called before a program is loaded. */
+enum lw_status host_log_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
+void host_log_end(struct lanewise_machine *m);
+/** Checks that a replay has ended at the end of its log. Returns LANEWISE_OK or, with a message, LANEWISE_ERROR. */
+int host_log_check(struct lanewise_machine *m);
 /** Creates the checker if checks are enabled. Must be called before a program is loaded or memory is allocated. */
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 void host_check_end(struct lanewise_machine *m);

@@ -316,6 +316,8 @@ int lanewise_recover(lanewise_machine *m)
         return host_refuse(m, "the machine has finished: create a new machine");
     if (m->stop.kind == EMU_STOP_LIMIT)
         return host_refuse(m, "the machine has reached a limit, which is for all its launches together: create a new machine");
+    if (m->log != NULL)
+        return host_refuse(m, "a run with a schedule log ends at a fault or a hang: create a new machine");
     host_gdb_end(m);
     all_counts(m, &counts);
     m->past = counts;

@@ -237,6 +237,12 @@ static enum lw_status set_record(struct host_settings *s, const struct key *key,
     return keep(&s->record, value, err);
 }
 
+static enum lw_status set_replay(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    (void)key;
+    return keep(&s->replay, value, err);
+}
+
 static enum lw_status set_timing(struct host_settings *s, const struct key *key, const char *value,
                                  struct lw_error *err)
 {
@@ -337,6 +343,7 @@ static enum lw_status set_count(struct host_settings *s, const struct key *key, 
     return choose(value, is_by ? by : words,
                   is_by                                 ? &s->by_launch
                   : strcmp(key->name, "profile") == 0 ? &s->profile
+                  : strcmp(key->name, "log") == 0     ? &s->log
                                                         : &s->coverage, err);
 }
 
@@ -356,7 +363,7 @@ static enum lw_status set_limit(struct host_settings *s, const struct key *key, 
 static const struct key keys[] = {
     {"warp", set_warp},         {"reconv", set_name},         {"push-order", set_name},
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
-    {"compiler", set_compiler}, {"record", set_record}, {"debuggable", set_debuggable},       {"timing", set_timing},       {"timing-set", set_timing_key},
+    {"compiler", set_compiler}, {"record", set_record}, {"log", set_count}, {"replay", set_replay}, {"debuggable", set_debuggable},       {"timing", set_timing},       {"timing-set", set_timing_key},
     {"mechanism", set_mechanism}, {"timing-profile", set_timing_profile},
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
     {"check-base", set_base},   {"check-run", set_run},
@@ -403,6 +410,7 @@ void host_settings_fini(struct host_settings *s)
     free(s->timing_profile);
     free(s->compiler);
     free(s->record);
+    free(s->replay);
     free(s->base);
     free(s->run);
     chk_suppressions_destroy(s->suppressions);
@@ -424,6 +432,8 @@ static enum lw_status check_needs(const struct host_settings *s, struct lw_error
                        : s->trace != 0                     ? "timing-trace"
                        : s->window                         ? "timing-window"
                                                            : "timing-events");
+    if (s->replay != NULL && (s->log != 0 || s->timing != NULL))
+        return LW_FAIL(err, LW_EUSAGE, "replay cannot be combined with %s: give one of them", s->log != 0 ? "log" : "timing");
     if (s->trace == 0 && (s->window || s->events))
         return LW_FAIL(err, LW_EUSAGE, "%s has no effect without a trace: also give timing-trace",
                        s->window ? "timing-window" : "timing-events");
@@ -499,6 +509,8 @@ enum lw_status host_engine_begin(struct lanewise_machine *m, struct lw_error *er
         timing.trace_to = 10000;
     status = m->timing != NULL
                      ? tim_engine_create(m->machine, m->timing, &timing, &m->engine, err)
+                 : m->settings.replay != NULL
+                     ? emu_engine_replay_create(m->machine, &m->engine, err)
                      : emu_engine_functional_create(m->machine, &m->engine, err);
 
     if (status == LW_OK)
@@ -533,6 +545,8 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
     if (status == LW_OK)
         emu_machine_set_native(m->machine, m->native);
     if (status == LW_OK)
+        status = host_log_begin(m, err);
+    if (status == LW_OK)
         status = host_engine_begin(m, err);
     if (status == LW_OK)
         status = host_check_begin(m, err);
@@ -543,6 +557,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
         emu_engine_destroy(m->engine);
         m->engine = NULL;
         emu_machine_destroy(m->machine);
+        host_log_end(m);
         nat_destroy(m->native);
         tim_config_destroy(m->timing);
         m->machine = NULL;

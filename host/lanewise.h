@@ -88,7 +88,8 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  *         "timing-sample", "timing-trace" ("yes": lanewise_report can return the trace), "timing-window", "timing-events",
  *         "gdb-arch" (for lanewise_gdb), "check" (kinds of findings, such as "memory,races"), "check-suppress" (a file, which
  *         this call reads; may be set several times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile"
- *         ("yes": lanewise_report can return them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable"
+ *         ("yes": lanewise_report can return them), "profile-by", "record" (a folder: see lanewise_record_message), "log" ("yes": lanewise_log_save can write the
+ *         schedule log), "replay" (a schedule log: the calls must be those of the run that has written it), "debuggable"
  *         ("yes": sources are compiled without optimisation, with all lines and variables), "max-instructions", "timeout" (limit
  *         of the seconds of all waits together), or another key that lanewise_key() returns
  * @value  the value as on the command line
@@ -395,7 +396,11 @@ typedef struct lanewise_host_finding {
 LANEWISE_API int lanewise_finding_add(lanewise_machine *machine, const lanewise_host_finding *finding, size_t finding_bytes);
 /** Returns 1 if findings of @kind are enabled, else 0. Options of the machine cannot be changed after this call. */
 LANEWISE_API int lanewise_finding_wanted(lanewise_machine *machine, const char *kind);
-/** Ends the session of gdb. If checks are enabled, also ends the run: no more launches are possible. Findings that can only be
+/** Writes the schedule log of the run so far to a file, for the option "replay" of another machine. The option "log" must be "yes".
+ *  Such a machine cannot be recovered after a fault or a hang. */
+LANEWISE_API int lanewise_log_save(lanewise_machine *machine, const char *path);
+/** Ends the session of gdb. With the option "replay", checks that the run has ended at the end of its log (LANEWISE_ERROR if it has
+ *  not). If checks are enabled, also ends the run: no more launches are possible. Findings that can only be
  *  made at the end of a run are added ("heap-leak", "performance", and the fault or hang that ended the run). Then findings are
  *  sorted by file and line. LANEWISE_FINDING: there are findings, whether they were reported before or not. */
 LANEWISE_API int lanewise_finish(lanewise_machine *machine);

@@ -7,6 +7,7 @@ libhost_a_SOURCES = \
 	%D%/host_findings.c \
 	%D%/host_gdb.c \
 	%D%/host_kernel.c \
+	%D%/host_log.c \
 	%D%/host_machine.c \
 	%D%/host_record.c \
 	%D%/host_memory.c \

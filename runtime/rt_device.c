@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /** Reports that are written when the process ends. */
-enum { REPORT_STATS, REPORT_TIMING, REPORT_TRACE, REPORT_FINDINGS, REPORT_COVERAGE, REPORT_PROFILE, REPORT_COUNT };
+enum { REPORT_STATS, REPORT_TIMING, REPORT_TRACE, REPORT_FINDINGS, REPORT_COVERAGE, REPORT_PROFILE, REPORT_LOG, REPORT_COUNT };
 static const struct {
     const char *option;
     const char *key; /* option of lanewise_set() that must be "yes" for this report; or NULL */
@@ -23,7 +23,7 @@ static const struct {
     [REPORT_TRACE] = {"timing-trace", "timing-trace"},
     [REPORT_STATS] = {"stats", NULL},         [REPORT_TIMING] = {"timing-report", NULL},
     [REPORT_FINDINGS] = {"check-file", NULL}, [REPORT_COVERAGE] = {"coverage", "coverage"},
-    [REPORT_PROFILE] = {"profile", "profile"},
+    [REPORT_PROFILE] = {"profile", "profile"}, [REPORT_LOG] = {"log", "log"},
 };
 
 /* This state is global, because a process has one device, and functions of OpenCL and CUDA have no argument for it. */
@@ -224,7 +224,8 @@ static void print_last_findings(void)
     for (unsigned i = 0; before != NULL && i < count; i++)
         if (lanewise_finding_get(device.machine, i, &f, sizeof f) == LANEWISE_OK)
             before[i] = f.message; /* the pointer identifies the finding, because each finding has its own message */
-    lanewise_finish(device.machine);
+    if (lanewise_finish(device.machine) == LANEWISE_ERROR)
+        rt_complain("");
     device.printed = lanewise_finding_count(device.machine);
     for (unsigned i = 0; before != NULL && i < device.printed; i++) {
         bool printed = lanewise_finding_get(device.machine, i, &f, sizeof f) != LANEWISE_OK;
@@ -297,6 +298,14 @@ static bool ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
+static bool save_log(const char *path)
+{
+    if (lanewise_log_save(device.machine, path) == LANEWISE_OK)
+        return true;
+    rt_complain("log");
+    return false;
+}
+
 /** Writes the report @report to @path, or prints the error if the machine cannot make it. */
 static void make_report(unsigned report, const char *path)
 {
@@ -308,6 +317,10 @@ static void make_report(unsigned report, const char *path)
                                                    : findings_kind(path);
     char *text;
 
+    if (report == REPORT_LOG) {
+        rt_report_save(path, save_log);
+        return;
+    }
     if (lanewise_report(device.machine, kind, &text) != LANEWISE_OK) {
         rt_complain(report_rows[report].option);
         return;

@@ -142,6 +142,8 @@ bool rt_report_try(const char *path);
 /** Writes @text to @path, completely or not at all; "-" is standard output. If a file with this name exists, writes to a file whose
  *  name also has the process id, and prints the name. */
 void rt_report_write(const char *path, const char *text);
+/** As rt_report_write(), for a file that @save writes. It returns false after printing an error. */
+void rt_report_save(const char *path, bool (*save)(const char *path));
 
 /* ---- sources (rt_source.c) ----------------------------------------------------------------------------------- */
 

@@ -109,6 +109,24 @@ static bool rename_report(const char *temporary, const char *path)
     return good;
 }
 
+void rt_report_save(const char *path, bool (*save)(const char *path))
+{
+    char *temporary;
+    FILE *file = open_report(path, &temporary);
+
+    if (file == NULL)
+        return;
+    fclose(file);
+    if (!save(temporary != NULL ? temporary : path)) {
+        if (temporary != NULL)
+            unlink(temporary);
+    } else if (temporary != NULL && !rename_report(temporary, path)) {
+        complain(path);
+        unlink(temporary);
+    }
+    free(temporary);
+}
+
 void rt_report_write(const char *path, const char *text)
 {
     char *temporary;

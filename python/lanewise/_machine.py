@@ -543,6 +543,10 @@ class Machine:
         finally:
             self._lib.lanewise_report_free(text)
 
+    def save_log(self, path):
+        """With Machine(log=True): writes the schedule log of the run so far to a file, for Machine(replay=FILE)."""
+        self.call("log_save", os.fsencode(path))
+
     @property
     def record_message(self):
         """With Machine(record=FOLDER): the reason why the last launch was not recorded, or "" if it was recorded."""

@@ -453,6 +453,28 @@ def test_keys_are_arguments(tmp_path):
             lanewise.Machine(**settings).compile(PTX, "two.ptx")
 
 
+def test_schedule_logs_are_replayed(tmp_path):
+    log, out = tmp_path / "run.log", numpy.zeros(8, numpy.float32)
+    with lanewise.Machine(log=True) as gpu:
+        ramp(gpu)(1, 8, out, 8, 2.0)
+        gpu.save_log(log)
+    with lanewise.Machine(replay=log) as gpu:
+        again = numpy.zeros(8, numpy.float32)
+        ramp(gpu)(1, 8, again, 8, 2.0)
+        gpu.finish()
+        assert (again == out).all()
+    with lanewise.Machine(replay=log) as gpu:
+        with pytest.raises(lanewise.Error, match="does not match this run"):
+            ramp(gpu)(2, 4, numpy.zeros(8, numpy.float32), 8, 2.0)
+    with lanewise.Machine(replay=log) as gpu: # a run that ends before its log
+        gpu.compile(PTX, "two.ptx")
+        with pytest.raises(lanewise.Error, match="the run ends at"):
+            gpu.finish()
+    with lanewise.Machine() as gpu:
+        with pytest.raises(lanewise.Error, match="no schedule log"):
+            gpu.save_log(log)
+
+
 def test_suppressions_are_a_list_of_files(tmp_path):
     (tmp_path / "a.txt").write_text("- kind: out-of-bounds\n")
     (tmp_path / "b.txt").write_text("- kind: race\n")

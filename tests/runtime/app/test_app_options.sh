@@ -55,8 +55,6 @@ refused '--gdb-arch: unknown name "mips"; the names are x86-64, aarch64' --gdb-a
 refused '--cache: expected on or off, found "x"' --cache x
 refused '--include: none: the folder does not exist' -I none
 # Options that only lanewise run has are refused with the reason and another way.
-refused '--log is an option of "lanewise run" only: a schedule log is for one launch file' --log l.log
-refused '--replay is an option of "lanewise run" only: calls of a program cannot be replayed' --replay l.log
 refused '--checkpoint-at is an option of "lanewise run" only: a checkpoint does not have' --checkpoint-at 5
 refused '--grid is an option of "lanewise run" only: it describes a launch' --grid 4
 refused '-v is an option of "lanewise run" only: record the launches' -v
