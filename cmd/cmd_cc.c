@@ -27,10 +27,11 @@ static const struct {
     {"arch", true}, {"gpu-architecture", true}, {"code", true}, {"gpu-code", true}, {"gencode", true},
     {"generate-code", true}, {"Xptxas", true}, {"ptxas-options", true}, {"Xnvlink", true}, {"Xcudafe", true},
     {"maxrregcount", true}, {"cudart", true}, {"ccbin", true}, {"compiler-bindir", true}, {"diag-suppress", true},
-    {"default-stream", true},
+    {"default-stream", true}, {"threads", true}, {"t", true}, {"split-compile", true}, {"keep-dir", true}, {"time", true},
     {"use_fast_math", false}, {"expt-relaxed-constexpr", false}, {"expt-extended-lambda", false},
     {"extended-lambda", false}, {"lineinfo", false}, {"generate-line-info", false}, {"restrict", false},
-    {"link", false}, {"cuda", false}, {"m64", false}, {"allow-unsupported-compiler", false},
+    {"link", false}, {"cuda", false}, {"m64", false}, {"allow-unsupported-compiler", false}, {"keep", false},
+    {"resource-usage", false}, {"res-usage", false}, {"source-in-ptx", false},
 };
 
 /** Options of clang whose operand is the next word. */
@@ -177,12 +178,14 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         p->compile_only = true;
         p->emit = PTX_EMIT_FATBIN;
     } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 ||
-               strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
+               strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0 || strcmp(word, "--lib") == 0 || strcmp(word, "-M") == 0 ||
+               strcmp(word, "-MM") == 0) {
         cmd_wrong_usage(l->cmd, "%s: %s", word,
                         strcmp(word, "-dlink") == 0 ? "device linking is not needed, as the runtime links kernels when the "
                                                       "program runs: leave this step out"
-                        : strcmp(word, "-lib") == 0 ? "lanewise cc writes no libraries: compile to objects with -c, and make a "
-                                                      "library of them with ar"
+                        : strstr(word, "-lib") != NULL ? "lanewise cc writes no libraries: compile to objects with -c, and make a "
+                                                         "library of them with ar"
+                        : word[1] == 'M' ? "lanewise cc writes dependencies only while it compiles: use -MD or -MMD"
                                                     : "lanewise cc does not write this kind of file: -ptx and -fatbin write "
                                                       "the PTX of kernels");
         l->failed = true;

@@ -156,6 +156,10 @@ refused 'option "-o" needs an operand' link.cu -o
 refused 'the compiler was not found' --compiler no-such-clang link.cu -o program
 refused 'write the PTX of kernels' -cubin link.cu
 refused 'leave this step out' -dlink link.cu
+refused 'use -MD or -MMD' -MM link.cu
+refused 'with ar' --lib link.cu
+"$lanewise" cc --threads 2 -t 2 -keep --keep-dir . -res-usage --source-in-ptx -lineinfo link.cu -c -o link.o >log 2>&1 && [ ! -s log ] ||
+    { fail "options of nvcc without an effect:"; cat log; }
 refused 'unknown argument' -fno-such-option link.cu -o program
 refused "cannot be written" link.cu -c -o none/program
 exit $failed
