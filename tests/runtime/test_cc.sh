@@ -160,6 +160,7 @@ refused 'use -MD or -MMD' -MM link.cu
 refused 'with ar' --lib link.cu
 "$lanewise" cc --threads 2 -t 2 -keep --keep-dir . -res-usage --source-in-ptx -lineinfo link.cu -c -o link.o >log 2>&1 && [ ! -s log ] ||
     { fail "options of nvcc without an effect:"; cat log; }
+rm -f link.o log
 refused 'unknown argument' -fno-such-option link.cu -o program
 refused "cannot be written" link.cu -c -o none/program
 exit $failed

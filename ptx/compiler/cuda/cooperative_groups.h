@@ -111,7 +111,8 @@ public:
 private:
     lw::tile_memory *memory_ = nullptr;
 };
-LW_CG thread_block this_thread_block() { return thread_block(); }
+/* Host code may call it in an operand of decltype. With a second overload, clang accepts this only if host code could call it. */
+__host__ LW_CG thread_block this_thread_block() { return thread_block(); }
 /** Returns the block, which can be divided into tiles of several warps. All threads of the block call this function. */
 template <unsigned int N> LW_CG thread_block this_thread_block(block_tile_memory<N> &memory)
 {
@@ -241,17 +242,14 @@ private:
 };
 LW_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-template <unsigned int Size, class Parent = void, bool Large = (Size > 32)> class thread_block_tile {
+/** A tile of at most one warp. */
+template <unsigned int Size, class Parent> class lw_small_tile {
     static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
 
 public:
-    thread_block_tile() = default;
-    /* The parent's type does not matter for the conversion: a tile of any parent converts to thread_block_tile<32>. */
-    template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other> &other)
-        : parent_(other.lw_parent())
-    {
-    }
-    LW_CG explicit thread_block_tile(unsigned int parent) : parent_(parent) {}
+    lw_small_tile() = default;
+    template <class Other> LW_CG lw_small_tile(const lw_small_tile<Size, Other> &other) : parent_(other.lw_parent()) {}
+    LW_CG explicit lw_small_tile(unsigned int parent) : parent_(parent) {}
     LW_CG static constexpr unsigned int size() { return Size; }
     LW_CG static constexpr unsigned int num_threads() { return Size; }
     LW_CG static unsigned int thread_rank() { return lw::thread_rank() & (Size - 1); }
@@ -304,16 +302,16 @@ private:
     unsigned int parent_ = 0; /* size of the tile that contains this tile; 0: the parent is the block */
 };
 /** A tile of several warps, which communicate by the block_tile_memory of the block. */
-template <unsigned int Size, class Parent> class thread_block_tile<Size, Parent, true> {
+template <unsigned int Size, class Parent> class lw_large_tile {
     static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "the size of a tile must be a power of two, at most 1024");
 
 public:
-    thread_block_tile() = default;
-    template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other, true> &other)
+    lw_large_tile() = default;
+    template <class Other> LW_CG lw_large_tile(const lw_large_tile<Size, Other> &other)
         : parent_(other.lw_parent()), memory_(other.lw_memory())
     {
     }
-    LW_CG thread_block_tile(unsigned int parent, lw::tile_memory *memory) : parent_(parent), memory_(memory) {}
+    LW_CG lw_large_tile(unsigned int parent, lw::tile_memory *memory) : parent_(parent), memory_(memory) {}
     LW_CG static constexpr unsigned int size() { return Size; }
     LW_CG static constexpr unsigned int num_threads() { return Size; }
     LW_CG static unsigned int thread_rank() { return lw::thread_rank() & (Size - 1); }
@@ -396,6 +394,19 @@ private:
     }
     unsigned int parent_ = 0; /* as in tiles of one warp */
     lw::tile_memory *memory_ = nullptr;
+};
+template <bool large, unsigned int Size, class Parent> struct lw_tile_of { using type = lw_small_tile<Size, Parent>; };
+template <unsigned int Size, class Parent> struct lw_tile_of<true, Size, Parent> { using type = lw_large_tile<Size, Parent>; };
+/* Libraries declare this class, so it has the two parameters that CUDA documents. */
+template <unsigned int Size, class Parent = void> class thread_block_tile : public lw_tile_of<(Size > 32), Size, Parent>::type {
+    using base = typename lw_tile_of<(Size > 32), Size, Parent>::type;
+
+public:
+    thread_block_tile() = default;
+    /* The parent's type does not matter for the conversion: a tile of any parent converts to thread_block_tile<32>. */
+    template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other> &other) : base(other) {}
+    LW_CG explicit thread_block_tile(unsigned int parent) : base(parent) {}
+    LW_CG thread_block_tile(unsigned int parent, lw::tile_memory *memory) : base(parent, memory) {}
 };
 template <class Group> LW_CG unsigned int lw_tile_size(const Group &) { return 0; }
 template <unsigned int Size, class Parent> LW_CG unsigned int lw_tile_size(const thread_block_tile<Size, Parent> &)
