@@ -57,4 +57,5 @@ pythondir = $(datadir)/lanewise/python
 dist_python_DATA = python/pyproject.toml
 pypackagedir = $(pythondir)/lanewise
 dist_pypackage_DATA = python/lanewise/__init__.py python/lanewise/_abi.py python/lanewise/_errors.py \
-	python/lanewise/_findings.py python/lanewise/_library.py python/lanewise/_machine.py python/lanewise/_memory.py
+	python/lanewise/_findings.py python/lanewise/_library.py python/lanewise/_machine.py python/lanewise/_memory.py \
+	python/lanewise/_signature.py
