@@ -36,12 +36,13 @@ static int report(lanewise_machine *gpu)
 {
     unsigned count = lanewise_finding_count(gpu);
     lanewise_finding f;
+    char kernel[200];
 
     for (unsigned i = 0; i < count; i++) {
         check(gpu, lanewise_finding_get(gpu, i, &f, sizeof f));
+        lanewise_plain_name(f.location.kernel, kernel, sizeof kernel);
         printf("%s:%u: %s in %s, block (%u,%u,%u): %s\n", f.location.file, (unsigned)f.location.line, f.kind,
-               f.location.kernel, (unsigned)f.location.block[0], (unsigned)f.location.block[1],
-               (unsigned)f.location.block[2], f.message);
+               kernel, (unsigned)f.location.block[0], (unsigned)f.location.block[1], (unsigned)f.location.block[2], f.message);
     }
     return count != 0;
 }

@@ -94,7 +94,7 @@ for form in ./saxpy ${python:+"$python $root/share/doc/lanewise/examples/saxpy.p
     esac
     checked=$($form check 2>&1)
     case $?:$checked in
-    1:*"saxpy.cu:"*": out-of-bounds in _Z5saxpyifPKfPf, block (7,0,0): global load of 4 bytes at "*"past the end of 'y' (3996 bytes at "*) ;;
+    1:*"saxpy.cu:"*": out-of-bounds in saxpy, block (7,0,0): global load of 4 bytes at "*"past the end of 'y' (3996 bytes at "*) ;;
     *) fail "$form check: unexpected output: $checked" ;;
     esac
     echo "$plain"; echo "$timed"
