@@ -54,6 +54,8 @@ static enum lw_status check_file(const char *option, const char *path, struct lw
     if (strcmp(option, "check-file") == 0 && chk_format_suggest(path) != NULL)
         return LW_FAIL(err, LW_EUSAGE, "%.200s: the suffix selects the format, and this one is not known; did you mean %s? (.txt is text)",
                        path, chk_format_suggest(path));
+    if (strcmp(option, "log") == 0 && strcmp(path, "-") == 0)
+        return LW_FAIL(err, LW_EUSAGE, "a schedule log is binary: expected the name of a file, found \"-\"");
     return strcmp(path, "-") == 0 ? LW_OK : lw_file_try_write(path, err);
 }
 

@@ -214,17 +214,21 @@ int lanewise_finish(lanewise_machine *m)
 {
     struct lw_error err;
     unsigned count;
+    int replayed;
 
     if (m == NULL)
         return LANEWISE_ERROR;
     host_gdb_end(m);
-    if (m->chk == NULL || host_log_check(m) != LANEWISE_OK)
+    if (m->chk == NULL)
         return host_log_check(m);
     if (m->machine != NULL && !m->stopped && emu_grid_current(m->machine) != NULL)
         return host_refuse(m, "the launches have not run yet: call lanewise_wait() first");
+    replayed = host_log_check(m);
     if (!m->finished && chk_finish(m->chk, &m->stop, &err) != LW_OK)
         return host_fail(m, &err);
     m->finished = m->stopped = true;
+    if (replayed != LANEWISE_OK)
+        return replayed;
     count = chk_count(m->chk);
     if (count == 0)
         return LANEWISE_OK;

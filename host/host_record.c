@@ -335,7 +335,8 @@ static enum lw_status add_variables(struct lanewise_machine *m, const struct lan
     return status;
 }
 
-/** Writes a key whose value is a list with a number for each dimension. Its length is the result of get_work_dim(). */
+/** Writes a key whose value is a list with a number for each dimension. Its length is the result of get_work_dim(), or more if the
+ *  launch has threads in more dimensions. */
 static void put_size(struct host_record *r, const char *key, const uint32_t size[3], unsigned dimensions)
 {
     lw_printf(&r->steps.sink, "      %s: [%u", key, size[0]);
@@ -350,11 +351,15 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
     struct host_record *r = m->record;
     const struct isa_function *f = kernel->function;
     const uint32_t *o = shape->offset;
+    unsigned dimensions = shape->dimensions;
     char file[NAME_BYTES];
     uint8_t *object = NULL;
     size_t size = 0;
     enum lw_status status = isa_object_write(kernel->module->object, &object, &size, err);
 
+    for (unsigned i = dimensions; i < 3; i++)
+        if (shape->grid[i] != 1 || shape->block[i] != 1 || o[i] != 0)
+            dimensions = i + 1;
     if (status == LW_OK)
         status = put_contents(r, object, size, ".lwo", file, err);
     free(object);
@@ -375,12 +380,12 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
         lw_printf(&r->head.sink, ", heap_bytes: %u", config->heap_bytes);
     lw_printf(&r->head.sink, "}\nprogram: {source: %s}\nbuffers:\n", file);
     lw_printf(&r->steps.sink, "  - launch:\n      entry: \"%s\"\n", f->name);
-    put_size(r, "grid", shape->grid, shape->dimensions);
-    put_size(r, "block", shape->block, shape->dimensions);
+    put_size(r, "grid", shape->grid, dimensions);
+    put_size(r, "block", shape->block, dimensions);
     if (shape->shared_bytes != 0)
         lw_printf(&r->steps.sink, "      shared: %u\n", shape->shared_bytes);
     if ((o[0] | o[1] | o[2]) != 0)
-        put_size(r, "offset", o, shape->dimensions);
+        put_size(r, "offset", o, dimensions);
     status = add_variables(m, kernel->module, err);
     lw_put(&r->steps.sink, "      args:");
     if (f->param_count == 0)
@@ -423,7 +428,7 @@ static enum lw_status create_launch_file(struct host_record *r, struct lw_error 
 
     lw_buffer_init(&text);
     put_launch(r, "# It has not ended, so this file has no expected results.\n", &text);
-    snprintf(temporary, sizeof temporary, "%s/launch.%ld.tmp", r->folder, (long)getpid());
+    snprintf(temporary, sizeof temporary, "%s/launch.%ld-%p.tmp", r->folder, (long)getpid(), (void *)r); /* a process may have several machines */
     status = lw_file_write(temporary, text.text, text.size, err);
     lw_buffer_fini(&text);
     if (status != LW_OK)

@@ -753,6 +753,16 @@ uint64_t rt_memory_bytes(void)
     return bytes < arena ? bytes & ~UINT64_C(0xfffff) : arena;
 }
 
+bool rt_ending(void)
+{
+    return device.ending;
+}
+
+bool rt_begun(void)
+{
+    return device.machine != NULL;
+}
+
 bool rt_stopped(void)
 {
     return device.stopped;

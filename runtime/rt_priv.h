@@ -41,6 +41,10 @@ bool rt_recover(void);
 /** Called in a child after fork(). If launches wait for gdb, whose thread the child does not have, later launches of the child fail.
  *  Locked. */
 void rt_forked(void);
+/** Returns true if the process ends, so that a loop that holds the lock must end. */
+bool rt_ending(void);
+/** Returns true if the machine exists. */
+bool rt_begun(void);
 /** Returns true if the machine stopped at a fault, a hang or a limit; locked. */
 bool rt_stopped(void);
 /** Returns the kind of the fault at which the machine stopped, if it did not stop at something else; locked. */

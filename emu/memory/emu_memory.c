@@ -518,7 +518,8 @@ enum lw_status emu_unreserve(struct emu_machine *machine, uint64_t address, stru
     struct emu_alloc_record *record = i != 0 ? &memory->record[i - 1] : NULL;
 
     if (record == NULL || record->address != address || !is_reserved(record) ||
-        (i > 1 && (record[-1].flags & EMU_ALLOC_MAPPED) != 0 && record[-1].address + record[-1].size_bytes == address))
+        (i > 1 && (record[-1].flags & EMU_ALLOC_MAPPED) != 0 &&
+         record[-1].address + pages_used(&record[-1]) * EMU_PAGE_BYTES == address))
         return LW_FAIL(err, LW_ENOENT, "no reservation without mapped memory starts at 0x%llx", (unsigned long long)address);
     if (i < memory->count && (record[1].flags & EMU_ALLOC_MAPPED) != 0 && record[1].address == address + record->size_bytes)
         return LW_FAIL(err, LW_ESTATE, "memory is mapped to the reservation at 0x%llx", (unsigned long long)address);

@@ -64,10 +64,10 @@ void cu_conditions_begin(const struct cu_graph *graph)
     }
 }
 
-/** Gets the value of a condition. Returns false if the device has failed. */
+/** Gets the value of a condition. Returns false if the device has failed or the process ends. */
 static bool value_of(const struct cu_condition *c, unsigned *value)
 {
-    return !rt_stopped() && lanewise_peek(rt_machine(), c->address, value, WORD_BYTES) == LANEWISE_OK;
+    return !rt_stopped() && !rt_ending() && lanewise_peek(rt_machine(), c->address, value, WORD_BYTES) == LANEWISE_OK;
 }
 
 cudaError_t cu_choice_run(const struct cu_choice *choice)

@@ -173,7 +173,7 @@ static bool is_on(void)
 {
     static const char *const kinds[] = {"api-leak", "api-use-after-release", "api-invalid-call", "api-unread-error"};
 
-    if (!traces.asked && rt_machine() != NULL) {
+    if (!traces.asked && rt_begun()) { /* does not create the machine, which belongs to the process that uses it first */
         traces.asked = true;
         for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
             traces.on = traces.on || rt_wants_finding(kinds[i]);

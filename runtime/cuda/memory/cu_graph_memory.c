@@ -129,12 +129,10 @@ cudaError_t cu_graph_memory_free(const void *pointer)
 
 void cu_graph_memory_reset(void)
 {
-    while (memories != NULL) {
-        memories->references = 0;
-        if (memories->live)
-            free_memory(memories);
-        else
-            drop(memories);
+    for (struct cu_graph_memory *m = memories, *next; m != NULL; m = next) {
+        next = m->next;
+        if (m->live) /* the nodes keep the reservation: an executable graph that runs on another thread is destroyed later */
+            free_memory(m);
     }
     used = used_high = 0;
 }

@@ -89,9 +89,9 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
         return cudaErrorInvalidValue;
     to_device = is_device(to) || (only_check && cu_graph_memory_has(to));
     from_device = is_device(from) || (only_check && cu_graph_memory_has(from));
-    if (!to_device && kind != DEVICE_TO_HOST)
+    if (!to_device && (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE || is_lost(to)))
         explain_pointer("destination", to);
-    else if (!from_device && kind != HOST_TO_DEVICE)
+    else if (!from_device && (kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE || is_lost(from)))
         explain_pointer("source", from);
     /* Device memory is accepted as the host's side of a copy, too, because host and device share some of it. */
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) {

@@ -211,7 +211,7 @@ CU_API CUresult cuMemGetAllocationGranularity(size_t *out, const struct properti
         result = out != NULL && option >= MINIMUM && option <= RECOMMENDED ? check_properties(p) : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *out = GRANULARITY;
-    return result;
+    return cu_driver_return(result);
 }
 
 /** @hint is ignored, as CUDA permits. Addresses are aligned to 2 MiB; a larger alignment is not supported. */
@@ -226,10 +226,10 @@ CU_API CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t align
     if (result == CUDA_SUCCESS && alignment > GRANULARITY)
         result = CUDA_ERROR_NOT_SUPPORTED;
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     r = calloc(1, sizeof *r);
     if (r == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return cu_driver_return(CUDA_ERROR_OUT_OF_MEMORY);
     rt_lock();
     if (rt_machine() == NULL || lanewise_reserve(rt_machine(), bytes, &r->address) != LANEWISE_OK) {
         free(r);
@@ -241,7 +241,7 @@ CU_API CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t align
         *out = r->address;
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 /** Ends a whole reservation, to which no memory may be mapped. */
@@ -250,7 +250,7 @@ CU_API CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
     CUresult result = cu_need_driver();
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     result = CUDA_ERROR_INVALID_VALUE;
     rt_lock();
     for (struct reservation **at = &reservations; *at != NULL; at = &(*at)->next) {
@@ -266,7 +266,7 @@ CU_API CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
         break;
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemCreate(unsigned long long *out, size_t bytes, const struct properties *properties, unsigned long long flags)
@@ -277,12 +277,12 @@ CU_API CUresult cuMemCreate(unsigned long long *out, size_t bytes, const struct 
     if (result == CUDA_SUCCESS)
         result = out != NULL && flags == 0 && is_multiple(bytes) ? check_properties(properties) : CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     p = calloc(1, sizeof *p);
     if (p == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return cu_driver_return(CUDA_ERROR_OUT_OF_MEMORY);
     rt_lock();
-    if (rt_machine() == NULL || !cu_memory_count((int64_t)bytes)) {
+    if (rt_machine() == NULL || bytes > rt_memory_bytes() || !cu_memory_count((int64_t)bytes)) {
         free(p);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     } else {
@@ -292,7 +292,7 @@ CU_API CUresult cuMemCreate(unsigned long long *out, size_t bytes, const struct 
         *out = (uint64_t)(uintptr_t)p;
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemRelease(unsigned long long handle)
@@ -301,7 +301,7 @@ CU_API CUresult cuMemRelease(unsigned long long handle)
     struct physical *p;
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     rt_lock();
     p = physical_of(handle);
     if (p == NULL || p->references == 0) {
@@ -311,7 +311,7 @@ CU_API CUresult cuMemRelease(unsigned long long handle)
         drop(p);
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 /** Gets another handle of the memory that is mapped to @address. */
@@ -321,7 +321,7 @@ CU_API CUresult cuMemRetainAllocationHandle(unsigned long long *out, void *addre
     const struct mapping *m;
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     rt_lock();
     m = *mapping_at((uint64_t)(uintptr_t)address);
     if (out == NULL || m == NULL || m->address > (uint64_t)(uintptr_t)address) {
@@ -331,7 +331,7 @@ CU_API CUresult cuMemRetainAllocationHandle(unsigned long long *out, void *addre
         *out = (uint64_t)(uintptr_t)m->physical;
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemGetAllocationPropertiesFromHandle(struct properties *out, unsigned long long handle)
@@ -340,7 +340,7 @@ CU_API CUresult cuMemGetAllocationPropertiesFromHandle(struct properties *out, u
     const struct physical *p;
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     rt_lock();
     p = physical_of(handle);
     if (out == NULL || p == NULL)
@@ -348,7 +348,7 @@ CU_API CUresult cuMemGetAllocationPropertiesFromHandle(struct properties *out, u
     else
         *out = p->properties;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags)
@@ -358,10 +358,10 @@ CU_API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, unsig
     struct physical *p;
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     m = calloc(1, sizeof *m);
     if (m == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return cu_driver_return(CUDA_ERROR_OUT_OF_MEMORY);
     rt_lock();
     p = physical_of(handle);
     at = mapping_at(address);
@@ -378,7 +378,7 @@ CU_API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, unsig
     }
     free(m);
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
@@ -387,14 +387,14 @@ CU_API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     const uint64_t end = address + bytes;
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     rt_lock();
     if (bytes == 0 || !is_mapped(address, bytes))
         result = CUDA_ERROR_INVALID_VALUE;
     for (struct mapping **at = mapping_at(address); result == CUDA_SUCCESS && *at != NULL && (*at)->address < end;)
         result = cu_result(unmap(at));
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const struct access_desc *list, size_t count)
@@ -412,14 +412,14 @@ CU_API CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const struct a
         else if (list[i].location.id != 0)
             result = CUDA_ERROR_INVALID_DEVICE;
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     rt_lock();
     if (bytes == 0 || !is_mapped(address, bytes))
         result = CUDA_ERROR_INVALID_VALUE;
     for (struct mapping *m = *mapping_at(address); result == CUDA_SUCCESS && m != NULL && m->address < end; m = m->next)
         result = cu_result(set_access(m, (enum access)list[count - 1].flags));
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemGetAccess(unsigned long long *out, const struct location *location, CUdeviceptr address)
@@ -432,7 +432,7 @@ CU_API CUresult cuMemGetAccess(unsigned long long *out, const struct location *l
     if (result == CUDA_SUCCESS && (location->type != LOCATION_DEVICE || location->id != 0))
         result = CUDA_ERROR_INVALID_DEVICE;
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     rt_lock();
     m = *mapping_at(address);
     if (m == NULL || m->address > address)
@@ -440,18 +440,18 @@ CU_API CUresult cuMemGetAccess(unsigned long long *out, const struct location *l
     else
         *out = m->access;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 /** Memory of other processes is not supported. */
 CU_API CUresult cuMemExportToShareableHandle(void *out, unsigned long long handle, int type, unsigned long long flags)
 {
     (void)out, (void)handle, (void)type, (void)flags;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return cu_driver_return(CUDA_ERROR_NOT_SUPPORTED);
 }
 
 CU_API CUresult cuMemImportFromShareableHandle(unsigned long long *out, void *handle, int type)
 {
     (void)out, (void)handle, (void)type;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return cu_driver_return(CUDA_ERROR_NOT_SUPPORTED);
 }
