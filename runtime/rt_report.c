@@ -109,6 +109,18 @@ static bool rename_report(const char *temporary, const char *path)
     return good;
 }
 
+/** Gives the complete report @temporary, which open_report() has opened for @path, its name, or removes it if it is not @good. */
+static void close_report(const char *path, char *temporary, bool good)
+{
+    if (good && temporary != NULL && !rename_report(temporary, path)) {
+        complain(path);
+        good = false;
+    }
+    if (!good && temporary != NULL)
+        unlink(temporary);
+    free(temporary);
+}
+
 void rt_report_save(const char *path, bool (*save)(const char *path))
 {
     char *temporary;
@@ -117,14 +129,7 @@ void rt_report_save(const char *path, bool (*save)(const char *path))
     if (file == NULL)
         return;
     fclose(file);
-    if (!save(temporary != NULL ? temporary : path)) {
-        if (temporary != NULL)
-            unlink(temporary);
-    } else if (temporary != NULL && !rename_report(temporary, path)) {
-        complain(path);
-        unlink(temporary);
-    }
-    free(temporary);
+    close_report(path, temporary, save(temporary != NULL ? temporary : path));
 }
 
 void rt_report_write(const char *path, const char *text)
@@ -142,11 +147,8 @@ void rt_report_write(const char *path, const char *text)
     if (file == NULL)
         return;
     good = fputs(text, file) >= 0;
-    good = fclose(file) == 0 && good && (temporary == NULL || rename_report(temporary, path));
-    if (!good) {
+    good = fclose(file) == 0 && good;
+    if (!good)
         complain(path);
-        if (temporary != NULL)
-            unlink(temporary);
-    }
-    free(temporary);
+    close_report(path, temporary, good);
 }

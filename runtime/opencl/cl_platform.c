@@ -24,16 +24,6 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_srgb_image_writes, 1, 0, 0) \
     X(cl_khr_fp16, 1, 0, 0) \
     X(cl_khr_fp64, 1, 0, 0)
-/** These extensions need a warp width of 32 or 64, because a sub-group is a warp of PTX, which has 32 threads. */
-#define SUB_GROUPS(X) \
-    X(cl_khr_subgroups, 1, 0, 0) \
-    X(cl_khr_subgroup_extended_types, 1, 0, 0) \
-    X(cl_khr_subgroup_non_uniform_vote, 1, 0, 0) \
-    X(cl_khr_subgroup_ballot, 1, 0, 0) \
-    X(cl_khr_subgroup_non_uniform_arithmetic, 1, 0, 0) \
-    X(cl_khr_subgroup_shuffle, 1, 0, 0) \
-    X(cl_khr_subgroup_shuffle_relative, 1, 0, 0) \
-    X(cl_khr_subgroup_clustered_reduce, 1, 0, 0)
 /** This extension needs the programs that translate SPIR-V. */
 #define IL_PROGRAM(X) X(cl_khr_il_program, 1, 0, 0)
 /** Features of OpenCL C 3.0, with the version in which they appeared. The compiler options in ptx_clang.c define the macros
@@ -54,9 +44,9 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
 #define SUB_GROUP_FEATURE(X) X(__opencl_c_subgroups, 3, 0, 0)
 #define NAME_AND_SPACE(name, major, minor, patch) " " #name
 #define NAME_AND_VERSION(name, major, minor, patch) {CL_MAKE_VERSION(major, minor, patch), #name},
-static const char extension_names[] = EXTENSIONS(NAME_AND_SPACE), sub_groups_name[] = SUB_GROUPS(NAME_AND_SPACE),
+static const char extension_names[] = EXTENSIONS(NAME_AND_SPACE), sub_groups_name[] = CL_SUB_GROUPS(NAME_AND_SPACE),
                   il_program_name[] = IL_PROGRAM(NAME_AND_SPACE);
-static const cl_name_version extensions[] = {EXTENSIONS(NAME_AND_VERSION)}, sub_groups[] = {SUB_GROUPS(NAME_AND_VERSION)},
+static const cl_name_version extensions[] = {EXTENSIONS(NAME_AND_VERSION)}, sub_groups[] = {CL_SUB_GROUPS(NAME_AND_VERSION)},
                              il_program[] = {IL_PROGRAM(NAME_AND_VERSION)};
 static const cl_name_version features[] = {FEATURES(NAME_AND_VERSION) SUB_GROUP_FEATURE(NAME_AND_VERSION)};
 

@@ -25,6 +25,17 @@ enum {
     CL_LOCAL_BYTES = 65536, /* largest size of the local memory of a work-group */
     CL_SUB_GROUP_SIZE = 32  /* work-items of a sub-group, which is a warp in PTX */
 };
+/** Extensions with the numbers of their versions. They need a warp width of 32 or 64, because a sub-group is a warp of PTX, which has
+ *  32 threads. */
+#define CL_SUB_GROUPS(X) \
+    X(cl_khr_subgroups, 1, 0, 0) \
+    X(cl_khr_subgroup_extended_types, 1, 0, 0) \
+    X(cl_khr_subgroup_non_uniform_vote, 1, 0, 0) \
+    X(cl_khr_subgroup_ballot, 1, 0, 0) \
+    X(cl_khr_subgroup_non_uniform_arithmetic, 1, 0, 0) \
+    X(cl_khr_subgroup_shuffle, 1, 0, 0) \
+    X(cl_khr_subgroup_shuffle_relative, 1, 0, 0) \
+    X(cl_khr_subgroup_clustered_reduce, 1, 0, 0)
 /** Returns the largest number of sub-groups in a work-group, or 0 if the device does not support sub-groups. */
 unsigned cl_max_sub_groups(void);
 

@@ -86,10 +86,8 @@ static struct cl_unit *create_unit(const void *source, size_t source_bytes, bool
 static const char *const version_options[] = {"-U__OPENCL_VERSION__", "-D__OPENCL_VERSION__=300"};
 enum { VERSION_OPTIONS = sizeof version_options / sizeof *version_options };
 /** Options for a device without sub-groups: the compiler then has neither the macros nor the functions. */
-static const char *const no_sub_groups[] = {
-    "-Xclang", "-cl-ext=-cl_khr_subgroups,-__opencl_c_subgroups", "-Ucl_khr_subgroup_extended_types", "-Ucl_khr_subgroup_non_uniform_vote",
-    "-Ucl_khr_subgroup_ballot", "-Ucl_khr_subgroup_non_uniform_arithmetic", "-Ucl_khr_subgroup_shuffle",
-    "-Ucl_khr_subgroup_shuffle_relative", "-Ucl_khr_subgroup_clustered_reduce"};
+#define UNDEFINED(name, major, minor, patch) , "-U" #name
+static const char *const no_sub_groups[] = {"-Xclang", "-cl-ext=-cl_khr_subgroups,-__opencl_c_subgroups" CL_SUB_GROUPS(UNDEFINED)};
 enum { NO_SUB_GROUPS = sizeof no_sub_groups / sizeof *no_sub_groups };
 
 /** Returns the options of a compilation: those for the device's version and features, followed by the words of @options and the

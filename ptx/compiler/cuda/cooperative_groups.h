@@ -242,14 +242,11 @@ private:
 };
 LW_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-/** A tile of at most one warp. */
-template <unsigned int Size, class Parent> class lw_small_tile {
-    static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
-
+/** What tiles of all sizes share. */
+template <unsigned int Size> class lw_any_tile {
 public:
-    lw_small_tile() = default;
-    template <class Other> LW_CG lw_small_tile(const lw_small_tile<Size, Other> &other) : parent_(other.lw_parent()) {}
-    LW_CG explicit lw_small_tile(unsigned int parent) : parent_(parent) {}
+    lw_any_tile() = default;
+    LW_CG explicit lw_any_tile(unsigned int parent) : parent_(parent) {}
     LW_CG static constexpr unsigned int size() { return Size; }
     LW_CG static constexpr unsigned int num_threads() { return Size; }
     LW_CG static unsigned int thread_rank() { return lw::thread_rank() & (Size - 1); }
@@ -262,8 +259,20 @@ public:
         return ((parent_ != 0 ? parent_ : lw::block_size()) + Size - 1) / Size;
     }
     LW_CG unsigned int lw_parent() const { return parent_; }
-    LW_CG static void sync() { __syncwarp(lw_mask()); }
     LW_CG static bool is_valid() { return true; }
+
+private:
+    unsigned int parent_ = 0; /* size of the tile that contains this tile; 0: the parent is the block */
+};
+/** A tile of at most one warp. */
+template <unsigned int Size, class Parent> class lw_small_tile : public lw_any_tile<Size> {
+    static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
+
+public:
+    lw_small_tile() = default;
+    template <class Other> LW_CG lw_small_tile(const lw_small_tile<Size, Other> &other) : lw_any_tile<Size>(other.lw_parent()) {}
+    LW_CG explicit lw_small_tile(unsigned int parent) : lw_any_tile<Size>(parent) {}
+    LW_CG static void sync() { __syncwarp(lw_mask()); }
     template <class T> LW_CG T shfl(T x, int rank) const
     {
         return lw::by_words(x, [=](unsigned int w) { return __shfl_sync(lw_mask(), w, rank, Size); });
@@ -299,31 +308,19 @@ public:
 
 private:
     LW_CG static unsigned int first() { return lw_lane() & ~(Size - 1); }
-    unsigned int parent_ = 0; /* size of the tile that contains this tile; 0: the parent is the block */
 };
 /** A tile of several warps, which communicate by the block_tile_memory of the block. */
-template <unsigned int Size, class Parent> class lw_large_tile {
+template <unsigned int Size, class Parent> class lw_large_tile : public lw_any_tile<Size> {
+    using any_tile = lw_any_tile<Size>;
     static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "the size of a tile must be a power of two, at most 1024");
 
 public:
     lw_large_tile() = default;
     template <class Other> LW_CG lw_large_tile(const lw_large_tile<Size, Other> &other)
-        : parent_(other.lw_parent()), memory_(other.lw_memory())
+        : any_tile(other.lw_parent()), memory_(other.lw_memory())
     {
     }
-    LW_CG lw_large_tile(unsigned int parent, lw::tile_memory *memory) : parent_(parent), memory_(memory) {}
-    LW_CG static constexpr unsigned int size() { return Size; }
-    LW_CG static constexpr unsigned int num_threads() { return Size; }
-    LW_CG static unsigned int thread_rank() { return lw::thread_rank() & (Size - 1); }
-    LW_CG unsigned int meta_group_rank() const
-    {
-        return (parent_ != 0 ? lw::thread_rank() & (parent_ - 1) : lw::thread_rank()) / Size;
-    }
-    LW_CG unsigned int meta_group_size() const
-    {
-        return ((parent_ != 0 ? parent_ : lw::block_size()) + Size - 1) / Size;
-    }
-    LW_CG static bool is_valid() { return true; }
+    LW_CG lw_large_tile(unsigned int parent, lw::tile_memory *memory) : any_tile(parent), memory_(memory) {}
     LW_CG void sync() const
     {
         const unsigned int at = 32 - 2048 / Size + lw::thread_rank() / Size;
@@ -351,7 +348,7 @@ public:
     template <class T> LW_CG T shfl(T x, unsigned int rank) const
     {
         return lw::by_words(x, [this, rank](unsigned int w) {
-            if (thread_rank() == rank % Size)
+            if (any_tile::thread_rank() == rank % Size)
                 memory_->word[first()] = w;
             sync();
             const unsigned int r = memory_->word[first()];
@@ -374,7 +371,6 @@ public:
         });
     }
     LW_CG static unsigned int warps() { return Size / 32; }
-    LW_CG unsigned int lw_parent() const { return parent_; }
     LW_CG lw::tile_memory *lw_memory() const { return memory_; }
 
 private:
@@ -392,7 +388,6 @@ private:
         sync();
         return count;
     }
-    unsigned int parent_ = 0; /* as in tiles of one warp */
     lw::tile_memory *memory_ = nullptr;
 };
 template <bool large, unsigned int Size, class Parent> struct lw_tile_of { using type = lw_small_tile<Size, Parent>; };

@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests nodes of graphs that allocate and free memory, and conditional nodes. The conditional nodes need -DCONDITIONS, because
  * nvcc compiles them only with -rdc=true. */
+#include "check.h"
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failed;
-#define CHECK(x) \
-    do { \
-        if (!(x)) { \
-            printf("line %d: %s\n", __LINE__, #x); \
-            failed = 1; \
-        } \
-    } while (0)
-#define EQUALS(call, wanted) \
-    do { \
-        const cudaError_t got = (call); \
-        if (got != (wanted)) { \
-            printf("line %d: %s is %d\n", __LINE__, #call, (int)got); \
-            failed = 1; \
-        } \
-        (void)cudaGetLastError(); \
-    } while (0)
 
 enum { N = 1000, BYTES = N * 4 };
 

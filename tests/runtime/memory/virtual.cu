@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests virtual memory management of the driver API: results, errors, and contents of memory that moves to other addresses. */
+#include "check.h"
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
-
-static int failed;
-#define CHECK(x) \
-    do { \
-        if (!(x)) { \
-            printf("line %d: %s\n", __LINE__, #x); \
-            failed = 1; \
-        } \
-    } while (0)
-#define EQUALS(call, wanted) \
-    do { \
-        const CUresult got = (call); \
-        if (got != (wanted)) { \
-            printf("line %d: %s is %d\n", __LINE__, #call, (int)got); \
-            failed = 1; \
-        } \
-    } while (0)
 
 __global__ void add(unsigned *p, unsigned n, unsigned value)
 {

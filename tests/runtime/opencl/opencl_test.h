@@ -62,4 +62,18 @@ static void close_device(void)
     OK(clReleaseContext(context));
 }
 
+/** Set-up and tear-down of a group of tests that need nothing else. */
+__attribute__((unused)) static int open_group(void **state)
+{
+    (void)state;
+    open_device(0);
+    return 0;
+}
+__attribute__((unused)) static int close_group(void **state)
+{
+    (void)state;
+    close_device();
+    return 0;
+}
+
 #endif

@@ -62,20 +62,6 @@ static void sub_groups_have_macros_if_the_device_has_them(void **state)
     assert_int_equal(most != 0, getenv("LANEWISE_OPTIONS") == NULL);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    open_device(0);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    close_device();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,5 +80,5 @@ int main(void)
         setenv("LANEWISE_OPTIONS", "--warp 16", 1);
     else
         unsetenv("LANEWISE_OPTIONS");
-    return cmocka_run_group_tests(tests, set_up, tear_down) != 0 || (child != 0 && status != 0);
+    return cmocka_run_group_tests(tests, open_group, close_group) != 0 || (child != 0 && status != 0);
 }

@@ -314,20 +314,6 @@ static void without_a_translator_the_device_has_no_intermediate_language(void **
     OK(clReleaseProgram(program));
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    open_device(0);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    close_device();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,5 +335,5 @@ int main(void)
         puts("skipped: llvm-spirv or clang 15 is not installed");
         return 77;
     }
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, open_group, close_group);
 }

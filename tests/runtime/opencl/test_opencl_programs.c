@@ -2,20 +2,6 @@
 /* Tests the OpenCL driver: separate compilation, declarations of kernels, and shared virtual memory. */
 #include "tests/runtime/opencl/opencl_test.h"
 
-static int set_up(void **state)
-{
-    (void)state;
-    open_device(0);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    close_device();
-    return 0;
-}
-
 static cl_program source_of(const char *text)
 {
     cl_int error;
@@ -291,5 +277,5 @@ int main(void)
     };
 
     use_own_driver();
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, open_group, close_group);
 }
