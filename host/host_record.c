@@ -195,7 +195,7 @@ static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, u
  *  allocation contains the address; in this case nothing is written. */
 static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, bool *is, struct lw_error *err)
 {
-    struct emu_allocation a;
+    struct emu_allocation a, before;
     struct emu_texture texture;
     const char *name = "";
     bool inside;
@@ -207,6 +207,9 @@ static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, 
         return LW_OK;
     if (emu_texture_get(m->machine, address, &texture)) /* the descriptor contains the address of the texels */
         return LW_FAIL(err, LW_EUNSUPP, "it has a texture or surface as an argument");
+    if (emu_global_bytes(m->machine, a.address) > a.size_bytes ||
+        (emu_allocation_at(m->machine, a.address - 1, &before, &inside) && emu_global_bytes(m->machine, before.address) > before.size_bytes))
+        return LW_FAIL(err, LW_EUNSUPP, "an argument points to memory of several mappings");
     status = add_buffer(m, a.address, a.size_bytes, NULL, &name, err);
     if (status != LW_OK)
         return status;

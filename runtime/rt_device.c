@@ -51,6 +51,7 @@ static struct {
     unsigned more_finding_count;
     void (*at_end[2])(void); /* functions that the front ends have registered with rt_at_end(), or NULL */
     unsigned launches;      /* number of launches so far; this is also the machine's number of the latest launch */
+    unsigned told;          /* number of the latest launch for which a message says that it is not recorded */
     struct rt_site launch_site; /* call that made the latest launch */
     const char *launch_kernel;
     bool gdb_own;           /* `lanewise app --debug` starts gdb for this program */
@@ -708,8 +709,10 @@ bool rt_run(void)
     device.running = true;
     result = lanewise_wait(device.machine);
     device.running = false;
-    if (lanewise_record_message(device.machine)[0] != '\0')
+    if (lanewise_record_message(device.machine)[0] != '\0' && device.told != device.launches) {
+        device.told = device.launches;
         complain("record", lanewise_record_message(device.machine));
+    }
     fflush(stdout); /* flushes the output of kernels, which must precede later output of the program */
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)

@@ -21,6 +21,10 @@ for clang in clang-14 clang-19; do
         { fail "$clang: virtual.cu does not compile"; cat log; continue; }
     runs "$clang: virtual.cu" ./virtual-$clang
     unmapped "$clang: virtual.cu"
+    rm -rf launches
+    "$lanewise" app --record launches ./virtual-$clang >out 2>err
+    [ "$(grep -c 'launch 2 (add) is not recorded: an argument points to memory of several mappings' err)" = 1 ] &&
+        [ -e launches/0001-add.yaml ] && [ ! -e launches/0002-add.yaml ] || { fail "$clang: --record: $(ls launches)"; cat err; }
     "$lanewise" cc --compiler $clang -O1 -DCONDITIONS "$src/nodes.cu" -o nodes-$clang >log 2>&1 ||
         { fail "$clang: nodes.cu does not compile"; cat log; continue; }
     runs "$clang: nodes.cu" ./nodes-$clang
