@@ -249,5 +249,8 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, st
  *  chk_write_coverage. */
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
+/** Gets the number of warp instructions of a source line from @profile, a text that chk_write_profile() wrote. Returns false if
+ *  the text has no count for the line. */
+bool chk_profile_count(const char *profile, const char *file, uint32_t line, uint64_t *count);
 
 #endif

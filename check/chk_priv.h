@@ -256,9 +256,6 @@ void *chk_state(const struct chk *chk, const struct chk_observer *is);
 /** Returns true if only the check with this @state observes accesses of this instruction. */
 bool chk_looks_alone(const struct chk *chk, const void *state, const struct emu_program *program, uint32_t index);
 
-/** Returns the contents of a source file of an object, which the caller frees, or NULL if the file cannot be read. */
-char *chk_source_read(const struct isa_object *object, const char *file);
-
 /* ---- variables of the source (chk_values.c, chk_variable_names.c) ---- */
 /** Sets the values of variables of a finding that is recorded for the first time, if its first lane is still at its
  *  instruction. */

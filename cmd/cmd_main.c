@@ -92,6 +92,8 @@ static const struct cmd_option run_options[] = {
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
     {"engine", 0, "NAME", "engine that runs kernels: interpreter; native, which compiles kernels to host code if nothing can observe the difference; auto, which begins in the interpreter and compiles kernels that run for long; or auto-unshared (the default), which does so for kernels that have neither shared memory nor barriers. Without this option, if a kernel stops, the interpreter runs the file from the start and reports the stop"},
     {"native-timeout", 0, "SECONDS", "--engine native or auto: limit of the processor time to compile a kernel; the interpreter executes a kernel that needs more (10)"},
+    {"host-code", 0, "FILE", "write for each kernel that is compiled to native code its source lines, its instructions, and their host code; - is standard output; the default engine is then native"},
+    {"host-profile", 0, "FILE", "add the counts of a profile, which --profile FILE has written in another run, to the source lines of --host-code"},
     {"checkpoint", 0, "FILE", "write a checkpoint, the whole state of the machine, at the end of the run; --resume continues from it"},
     {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions, not at the end (may be repeated; %n in the name of --checkpoint is replaced by the instruction count)"},
     {"checkpoint-every", 0, "N", "write a checkpoint after each N warp instructions, not at the end"},

@@ -30,6 +30,7 @@ struct options {
     bool engine_given; /* the user has chosen the engine; otherwise native code only makes runs faster, and must not be observable */
     bool repeats;      /* the run repeats one that has stopped in native code, and prints only what that one has not printed */
     struct lnc_limits native_limit; /* time limit of --native-timeout, or 0 if it is not given */
+    const char *host_code, *host_profile; /* values of --host-code and --host-profile, or NULL */
 };
 
 static enum lw_status take_engine(struct options *o, const char *value, struct lw_error *err)
@@ -66,6 +67,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"log", &o->machine.log},
         {"history", &o->machine.history},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
+        {"host-code", &o->host_code}, {"host-profile", &o->host_profile},
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
@@ -582,7 +584,7 @@ static bool is_one_file(const struct output *a, const struct output *b)
 static enum lw_status check_outputs(const struct options *o, const char *launch_file, struct lw_error *err)
 {
     const struct cmd_timing *t = &o->machine.timing;
-    struct output output[9 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
+    struct output output[10 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
         {"stats", o->stats, JSON},
         {"timing-trace", t->trace, JSON},
         {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* "-" adds the report to the summary */
@@ -592,8 +594,9 @@ static enum lw_status check_outputs(const struct options *o, const char *launch_
         {"checkpoint", o->checkpoint.path, NAMED},
         {"gdb-file", o->machine.gdb_file, NAMED},
         {"save-launch", o->machine.save_launch, NAMED},
+        {"host-code", o->host_code, TEXT},
     };
-    unsigned count = 9;
+    unsigned count = 10;
 
     for (unsigned i = 0; i < o->check.file_count; i++)
         output[count++] = (struct output){"check-file", o->check.files[i], TEXT};
@@ -620,6 +623,41 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     return cmd_run_with(cmd, argc, argv, NULL);
 }
 
+/** The listing that --host-code writes. */
+struct host_code {
+    struct nat_listing listing;
+    struct lw_buffer text;
+    char *profile; /* contents of the file of --host-profile, or NULL; owned */
+};
+
+static bool profile_count(void *context, const char *file, uint32_t line, uint64_t *count)
+{
+    return chk_profile_count(context, file, line, count);
+}
+
+/** Lets @native list the code of kernels. */
+static enum lw_status list_host_code(struct host_code *h, const struct options *o, struct emu_native *native, struct lw_error *err)
+{
+    size_t size;
+
+    if (o->host_profile != NULL && lw_file_read(o->host_profile, &h->profile, &size, err) != LW_OK)
+        return err->status;
+    h->listing = (struct nat_listing){&h->text.sink, h->profile != NULL ? profile_count : NULL, h->profile};
+    nat_set_listing(native, &h->listing);
+    return LW_OK;
+}
+
+/** Writes the listing. Returns the exit status: @status, or CMD_USAGE if the file cannot be written. */
+static int write_host_code(struct host_code *h, const struct options *o, int status)
+{
+    if (o->host_code == NULL)
+        return status;
+    if (h->text.size == 0)
+        fprintf(stderr, "lanewise: --host-code: no kernel was compiled to native code%s\n", status == CMD_FINE ? "; -v states why" : "");
+    const int written = cmd_write(o->host_code, lw_buffer_text(&h->text), h->text.size);
+    return status == CMD_FINE ? written : status;
+}
+
 /** Opens the launch file or program @path and runs it. Returns the exit status. Sets *@unreported to true if a kernel has stopped that
  *  the user did not ask to run in native code: there, the warps of a block run in another order, and other warps may have run when a
  *  warp stops. Then nothing is reported, and the caller lets the interpreter run the file. */
@@ -630,12 +668,14 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
     struct emu_native *native = NULL;
     struct cmd_outcome outcome = {0};
     struct lw_file_sink native_messages;
+    struct host_code host = {.profile = NULL};
     struct lw_error err;
     double started = seconds();
     int status = CMD_FINE;
 
     *unreported = false;
     lw_file_sink_init(&native_messages, stderr);
+    lw_buffer_init(&host.text);
     o->machine.no_values = !o->serve && !o->check.enabled && o->machine.log == NULL && o->machine.replay == NULL;
     if (o->engine != NAT_INTERPRETER) { /* the translator is created before the machine that will use it */
         if (nat_create(o->engine, &native, &err) != LW_OK) {
@@ -648,6 +688,10 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
         if (o->check.enabled) /* findings are in the same order in each run */
             nat_set_steady(native);
         nat_set_sink(native, o->verbose ? &native_messages.sink : NULL);
+        if (o->host_code != NULL && list_host_code(&host, o, native, &err) != LW_OK) {
+            status = cmd_error(&err);
+            goto cleanup;
+        }
     }
     if (cmd_machine_open(path, &o->machine, &out->sink, &messages->sink, &m, &err) != LW_OK) {
         status = cmd_open_error(&err, o->machine.clang);
@@ -738,7 +782,7 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
     *unreported = !o->engine_given && emu_machine_native_instructions(m.machine) != 0 &&
              (outcome.stop.kind == EMU_STOP_FAULT || outcome.stop.kind == EMU_STOP_HANG);
     if (!*unreported)
-        status = finish(&m, o, path, out, &outcome);
+        status = write_host_code(&host, o, finish(&m, o, path, out, &outcome));
 cleanup:
     if (gdb != NULL)
         cmd_gdb_wait(gdb);
@@ -754,6 +798,8 @@ cleanup:
     }
     cmd_machine_close(&m);
     nat_destroy(native);
+    lw_buffer_fini(&host.text);
+    free(host.profile);
     return status;
 }
 
@@ -764,6 +810,12 @@ static enum lw_status default_engine(struct options *o, const char *path, struct
     const char *engine = getenv("LANEWISE_ENGINE");
     struct stat file;
 
+    if (o->host_code != NULL && o->engine_given && o->engine == NAT_INTERPRETER)
+        return LW_FAIL(err, LW_EUSAGE, "run: --host-code lists native code, and --engine interpreter uses none: give one of them");
+    if (o->host_profile != NULL && o->host_code == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "run: --host-profile adds counts to the listing of --host-code: give both");
+    if (o->host_code != NULL && !o->engine_given)
+        return take_engine(o, nat_engine_names[NAT_NATIVE], err);
     if (o->engine_given)
         return LW_OK;
     if (engine != NULL && *engine != '\0') {

@@ -806,6 +806,8 @@ bool isa_function_frame(const struct isa_object *object, const struct isa_functi
 /** Returns the line-table row that applies to instruction @index, or NULL. As in .debug_line, a line-table row does not apply
  *  beyond the end of its function. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
+/** Returns the contents of a source file of an object, which the caller frees, or NULL if the file cannot be read. */
+char *isa_source_read(const struct isa_object *object, const char *file);
 /** Returns the bound of instruction @index, or NULL. */
 const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uint32_t index);
 enum { ISA_ELF_MACHINE = 0x4C57 };

@@ -24,6 +24,8 @@ typedef struct nat_opaque_pass_options *LLVMPassBuilderOptionsRef;
 typedef struct nat_opaque_error *LLVMErrorRef;
 typedef struct nat_opaque_layout *LLVMTargetDataRef;
 typedef struct nat_opaque_buffer *LLVMMemoryBufferRef;
+typedef struct nat_opaque_metadata *LLVMMetadataRef;
+typedef struct nat_opaque_debug_builder *LLVMDIBuilderRef;
 typedef struct nat_opaque_jit *LLVMOrcLLJITRef;
 typedef struct nat_opaque_jit_builder *LLVMOrcLLJITBuilderRef;
 typedef struct nat_opaque_dylib *LLVMOrcJITDylibRef;
@@ -34,7 +36,8 @@ enum { NAT_INT_EQ = 32, NAT_INT_NE, NAT_INT_UGT, NAT_INT_UGE, NAT_INT_ULT, NAT_I
 enum { NAT_REAL_OEQ = 1, NAT_REAL_OGT, NAT_REAL_OGE, NAT_REAL_OLT, NAT_REAL_OLE, NAT_REAL_ONE, NAT_REAL_ORD,
        NAT_REAL_UNO, NAT_REAL_UEQ, NAT_REAL_UGT, NAT_REAL_UGE, NAT_REAL_ULT, NAT_REAL_ULE, NAT_REAL_UNE };
 enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_SMALL = 3,
-       NAT_LINKAGE_INTERNAL = 8, NAT_OBJECT_FILE = 1, NAT_CONVENTION_PRESERVE_MOST = 14 };
+       NAT_LINKAGE_INTERNAL = 8, NAT_ASSEMBLY_FILE = 0, NAT_OBJECT_FILE = 1, NAT_CONVENTION_PRESERVE_MOST = 14,
+       NAT_FLAG_WARNING = 1, NAT_LANGUAGE_C99 = 11, NAT_LINE_TABLES_ONLY = 2 };
 
 /* F(result, name without its prefix, (parameters)) */
 #define NAT_LLVM_FUNCTIONS(F)                                                                                   \
@@ -150,6 +153,22 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(LLVMErrorRef, RunPasses, (LLVMModuleRef, const char *, LLVMTargetMachineRef, LLVMPassBuilderOptionsRef))  \
     F(char *, GetErrorMessage, (LLVMErrorRef))                                                                  \
     F(void, DisposeErrorMessage, (char *))                                                                      \
+    F(LLVMModuleRef, CloneModule, (LLVMModuleRef))                                                             \
+    F(LLVMMetadataRef, ValueAsMetadata, (LLVMValueRef))                                                        \
+    F(void, AddModuleFlag, (LLVMModuleRef, int, const char *, size_t, LLVMMetadataRef))                        \
+    F(LLVMDIBuilderRef, CreateDIBuilder, (LLVMModuleRef))                                                      \
+    F(void, DisposeDIBuilder, (LLVMDIBuilderRef))                                                              \
+    F(void, DIBuilderFinalize, (LLVMDIBuilderRef))                                                             \
+    F(LLVMMetadataRef, DIBuilderCreateFile, (LLVMDIBuilderRef, const char *, size_t, const char *, size_t))    \
+    F(LLVMMetadataRef, DIBuilderCreateCompileUnit, (LLVMDIBuilderRef, int, LLVMMetadataRef, const char *, size_t, int, const char *,\
+      size_t, unsigned, const char *, size_t, int, unsigned, int, int, const char *, size_t, const char *, size_t))\
+    F(LLVMMetadataRef, DIBuilderCreateSubroutineType, (LLVMDIBuilderRef, LLVMMetadataRef, LLVMMetadataRef *, unsigned, int))\
+    F(LLVMMetadataRef, DIBuilderCreateFunction, (LLVMDIBuilderRef, LLVMMetadataRef, const char *, size_t, const char *, size_t,\
+      LLVMMetadataRef, unsigned, LLVMMetadataRef, int, int, unsigned, int, int))                               \
+    F(LLVMMetadataRef, DIBuilderCreateDebugLocation, (LLVMContextRef, unsigned, unsigned, LLVMMetadataRef, LLVMMetadataRef))\
+    F(void, SetSubprogram, (LLVMValueRef, LLVMMetadataRef))                                                    \
+    F(void, SetCurrentDebugLocation2, (LLVMBuilderRef, LLVMMetadataRef))                                       \
+    F(LLVMMetadataRef, GetCurrentDebugLocation2, (LLVMBuilderRef))                                             \
     F(LLVMErrorRef, OrcCreateLLJIT, (LLVMOrcLLJITRef *, LLVMOrcLLJITBuilderRef))                                \
     F(LLVMErrorRef, OrcDisposeLLJIT, (LLVMOrcLLJITRef))                                                         \
     F(LLVMOrcJITDylibRef, OrcLLJITGetMainJITDylib, (LLVMOrcLLJITRef))                                           \

@@ -2,18 +2,27 @@
 /*
  * Translation of a kernel to native code, in steps:
  *
- *   nat_flow.c   control flow and liveness: basic blocks, entries, which registers are live before an instruction
- *   nat_shape.c  shapes: which registers hold the same value in all lanes, or base + x * sx + y * sy
- *   nat_emit.c   LLVM IR: flow, entering, leaving
- *   nat_region.c LLVM IR of regions in which lanes have diverged
- *   nat_values.c IR of registers
- *   nat_row.c    IR of arithmetic, from the expressions of isa/insns.def
- *   nat_memory.c IR of loads and stores
- *   nat_checks.c IR that checks their addresses
- *   nat_compile.c  the steps above in turn, and LLVM's code generation: compiles a kernel to an object file
- *   nat_process.c  the process that compiles
- *   nat_cache.c  stores object files in the cache, and reads them
- *   nat_pays.c   whether it pays to compile a kernel (--engine auto)
+ *   analysis/
+ *     nat_row_text.c reads the semantics column of isa/insns.def
+ *     nat_flow.c     control flow and liveness: basic blocks, entries, which registers are live before an instruction
+ *     nat_shape.c    shapes: which registers hold the same value in all lanes, or base + x * sx + y * sy
+ *   emit/
+ *     nat_lines.c    debug locations, for listings
+ *     nat_build.c    IR of values and conversions
+ *     nat_expr.c     IR of the expressions of isa/insns.def
+ *     nat_values.c   IR of registers
+ *     nat_row.c      IR of arithmetic
+ *     nat_checks.c   IR that checks addresses
+ *     nat_memory.c   IR of loads and stores
+ *     nat_region.c   IR of regions in which lanes have diverged
+ *     nat_emit.c     IR of the whole kernel: flow, entering, leaving
+ *   compile/
+ *     nat_llvm.c     loads LLVM
+ *     nat_compile.c  the steps above in turn, and LLVM's code generation: compiles a kernel to an object file
+ *     nat_listing.c  lists the host code of a kernel's instructions
+ *     nat_process.c  the process that compiles
+ *     nat_cache.c    stores object files in the cache, and reads them
+ *     nat_pays.c     whether it pays to compile a kernel (--engine auto)
  *   native.c     links the object file to the program and keeps the code
  *
  * The lanes of a warp form a grid: lane = x + y * columns, with columns = the block's first dimension if it divides
@@ -160,6 +169,7 @@ struct nat_job {
     uint64_t number;          /* hash of everything on which the code depends (nat_cache.c) */
     uint64_t most_leave_cost; /* if nat_leave_cost() exceeds this limit, registers are stored where they are written */
     double seconds;           /* limit of the processor time */
+    bool listed;              /* the compiler also returns assembly */
 };
 /** Writes the name of the function that is compiled for @job. */
 enum { NAT_NAME_BYTES = 32 };
@@ -184,6 +194,7 @@ struct nat_unit {
                            * is uniform or affine. So only uniform and affine registers are stored when native code is left */
 
     /* Emission. */
+    LLVMMetadataRef lines; /* scope of the debug locations; NULL: the code is not listed */
     LLVMValueRef function, frame;
     LLVMValueRef caller[sizeof(struct emu_native_calls) / sizeof(void *)]; /* functions that make rare calls (nat_call()); NULL:
                                                                             * not emitted yet */
@@ -300,6 +311,14 @@ struct nat_row {
 bool nat_row_of(const struct isa_op_info *info, struct nat_row *row);
 /** Returns true if the instruction has modifiers that native code does not support. */
 bool nat_has_modifiers(const struct isa_insn *insn);
+
+/** If the code is listed: LLVM instructions that are emitted after nat_line() belong to instruction @i of the kernel, and after
+ *  nat_no_line() to no instruction. nat_lines_begin() is called before any code of unit->function is emitted. */
+void nat_lines_begin(struct nat_unit *unit);
+void nat_line(struct nat_unit *unit, uint32_t i);
+void nat_no_line(struct nat_unit *unit);
+/** Returns the assembly of the module with debug locations, which the caller frees; NULL if LLVM fails or memory is short. */
+char *nat_assembly(struct nat_unit *unit, LLVMTargetMachineRef machine);
 
 /* Emission. */
 bool nat_emit(struct nat_unit *unit);

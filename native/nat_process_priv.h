@@ -13,10 +13,12 @@ struct nat_code {
         uint32_t entries, windows, sites;
         uint32_t writes;           /* 0 or 1: as in struct emu_native_kernel */
         size_t object;             /* bytes of the object file */
+        size_t assembly;           /* bytes of the assembly */
     } size;
     uint16_t *entry;               /* [job->count] as in struct emu_native_kernel; owned */
     struct emu_native_site *site;  /* [size.sites] owned */
     char *object;                  /* [size.object] object file with the function nat_name(); owned */
+    char *assembly;                /* [size.assembly] with a final 0, for a job that is listed; else NULL; owned */
 };
 void nat_code_free(struct nat_code *code);
 /** Returns true if all numbers in the code are in their ranges. The code comes from another process, or from a file. */
@@ -29,6 +31,10 @@ struct nat_compiler {
 };
 /** Compiles the kernel @insn of @job. Returns false, and no code, if the kernel cannot be compiled. */
 bool nat_compile(struct nat_compiler *compiler, const struct nat_job *job, const struct isa_insn *insn, struct nat_code *out);
+
+/** Writes the listing of a kernel. @insn: the instructions of @job; @assembly: as in struct nat_code. */
+void nat_listing_write(const struct nat_listing *listing, const struct isa_object *object, const char *kernel, const struct nat_job *job,
+                       const struct isa_insn *insn, const char *assembly);
 
 /** A process that compiles kernels. It is not a child of the program. */
 struct nat_process {

@@ -39,6 +39,7 @@ struct translator {
     struct nat_kernel *kernels;
     struct nat_stats stats;
     struct lw_sink *sink;
+    const struct nat_listing *listing; /* or NULL; borrowed */
     pthread_mutex_t lock;
     struct lw_buffer compiler; /* text of nat_cache_put_compiler() */
     bool cached;               /* the cache is used */
@@ -188,8 +189,8 @@ static void begin(struct translator *t, const struct emu_native_request *request
     }
 }
 
-/** Receives the code of the kernel that the process compiles. */
-static void finish(struct translator *t)
+/** Receives the code of the kernel that the process compiles. @request: if the code is listed, the request for the kernel. */
+static void finish(struct translator *t, const struct emu_native_request *request)
 {
     struct lw_cache_key *key = malloc(sizeof *key);
     struct nat_kernel *k = t->sent;
@@ -198,6 +199,8 @@ static void finish(struct translator *t)
 
     if (outcome == NAT_COMPILED && !link_code(t, &code, k))
         outcome = NAT_UNSUPPORTED;
+    if (outcome == NAT_COMPILED && t->listing != NULL && code.assembly != NULL)
+        nat_listing_write(t->listing, request->object, k->name, &k->job, request->insn + k->job.first, code.assembly);
     if (key != NULL && outcome == NAT_COMPILED && t->cached) {
         if (nat_cache_key(&t->compiler, &k->job, k->text, k->x, key))
             nat_cache_write(key, &k->job, &code);
@@ -261,7 +264,7 @@ static struct nat_kernel *find(struct translator *t, const struct emu_native_req
     k->job = (struct nat_job){
         .first = kernel->first, .count = kernel->count, .width = request->width, .stride = request->stride,
         .first_row = request->first_row, .vregs = request->vregs, .masked = request->masked,
-        .most_leave_cost = t->most_leave_cost, .seconds = t->seconds};
+        .most_leave_cost = t->most_leave_cost, .seconds = t->seconds, .listed = t->listing != NULL};
     memcpy(k->job.block, request->block, sizeof k->job.block);
     k->same = k;
     for (struct nat_kernel *other = t->kernels; other != NULL && k->same == k; other = other->next)
@@ -314,7 +317,7 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
         t->sent = NULL;
     }
     if (t->sent != NULL && nat_process_is_ready(&t->process))
-        finish(t);
+        finish(t, request);
     if (k != NULL && k->progress == NAT_NEW && t->sent == NULL &&
         (t->always || nat_pays(&k->same->work, k->job.count, t->llvm.library != NULL, t->waits))) {
         if (load(t, &err) == LW_OK) {
@@ -326,7 +329,7 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
         }
     }
     if (t->sent != NULL && t->waits)
-        finish(t);
+        finish(t, request);
     if (works) {
         clock_gettime(CLOCK_MONOTONIC, &end);
         t->stats.seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
@@ -421,6 +424,15 @@ void nat_set_cached(struct emu_native *native, bool cached)
 void nat_set_sink(struct emu_native *native, struct lw_sink *sink)
 {
     ((struct translator *)native)->sink = sink;
+}
+
+void nat_set_listing(struct emu_native *native, const struct nat_listing *listing)
+{
+    struct translator *t = (struct translator *)native;
+
+    t->listing = listing;
+    t->waits = true;
+    t->cached = false;
 }
 
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out)

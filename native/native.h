@@ -45,6 +45,16 @@ void nat_set_cached(struct emu_native *native, bool cached);
 /** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete, and for each entry of the cache
  *  that is not used; NULL: no lines are written. */
 void nat_set_sink(struct emu_native *native, struct lw_sink *sink);
+/** Where the host code of kernels is listed. */
+struct nat_listing {
+    struct lw_sink *out;
+    /** Gets the number of warp instructions that a profile has for a source line. Returns false if it has none. May be NULL. */
+    bool (*count)(void *context, const char *file, uint32_t line, uint64_t *count);
+    void *context;
+};
+/** For each kernel that is compiled from now on, the translator writes source lines, instructions and their host code to
+ *  @listing, which is borrowed. A request waits for the compilation, and the cache is not used. Call it after nat_set_cached(). */
+void nat_set_listing(struct emu_native *native, const struct nat_listing *listing);
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out);
 
 #endif

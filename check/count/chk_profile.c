@@ -16,7 +16,7 @@ struct source {
 
 static void source_open(struct source *s, const char *file, const struct chk_counts *counts)
 {
-    *s = (struct source){.data = chk_source_read(counts->object, file), .line = 1};
+    *s = (struct source){.data = isa_source_read(counts->object, file), .line = 1};
     s->at = s->data;
 }
 
@@ -38,6 +38,7 @@ static const char *source_next(struct source *s, size_t *size)
 
 static const char head[] =
     "   warp insns      %  lanes   requests  parts/request  ideal |  line\n";
+static const char unread[] = " (this file cannot be read: its lines are not shown)";
 
 static void put_line(const struct chk_tally *t, uint64_t all, uint32_t line, const char *text,
                      size_t size, struct lw_sink *out)
@@ -74,8 +75,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
     size_t at = from, size;
 
     source_open(&source, e[from].file, e[from].counts);
-    lw_printf(out, "\n%s%s\n%s", e[from].file,
-              source.data == NULL ? " (this file cannot be read: its lines are not shown)" : "", head);
+    lw_printf(out, "\n%s%s\n%s", e[from].file, source.data == NULL ? unread : "", head);
     while (at < end) {
         size_t next = chk_line_end(e, end, at, false);
         struct chk_tally sum = chk_line_sum(e, at, next);
@@ -161,4 +161,31 @@ enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct 
     }
     lw_buffer_fini(&title);
     return status;
+}
+
+/* ---- reading a profile -------------------------------------------------------------------------- */
+
+bool chk_profile_count(const char *profile, const char *file, uint32_t line, uint64_t *count)
+{
+    const size_t size = strlen(file);
+    bool inside = false, found = false;
+
+    *count = 0;
+    for (const char *at = profile, *next; at != NULL; at = next) {
+        const char *end = strchr(at, '\n'), *bar;
+        char *number;
+
+        next = end != NULL ? end + 1 : NULL;
+        if (next != NULL && strncmp(next, head, sizeof head - 1) == 0) { /* this line names the next file */
+            inside = strncmp(at, file, size) == 0 && (at + size == end || strncmp(at + size, unread, sizeof unread - 1) == 0);
+            continue;
+        }
+        const uint64_t here = strtoull(at, &number, 10);
+        if (!inside || number == at || end == NULL || (bar = memchr(at, '|', (size_t)(end - at))) == NULL ||
+            strtoul(bar + 1, NULL, 10) != line)
+            continue;
+        *count += here;
+        found = true;
+    }
+    return found;
 }

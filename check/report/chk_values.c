@@ -46,7 +46,7 @@ static void set_line(struct collection *c, uint64_t file, uint64_t line)
         return;
     if (c->read_file != c->file) {
         free(c->contents);
-        c->contents = chk_source_read(c->object, c->object->files[c->file]);
+        c->contents = isa_source_read(c->object, c->object->files[c->file]);
         c->read_file = c->file;
     }
     c->text = c->contents;

@@ -411,3 +411,22 @@ void isa_relocs_sort(struct isa_reloc *relocs, size_t count)
     if (count != 0)
         qsort(relocs, count, sizeof *relocs, compare_relocs);
 }
+
+char *isa_source_read(const struct isa_object *object, const char *file)
+{
+    const char *dir = object->comp_dir;
+    struct lw_error err;
+    struct lw_buffer path;
+    char *data = NULL;
+    size_t size;
+
+    lw_buffer_init(&path);
+    if (file[0] != '/' && dir != NULL && dir[0] != '\0')
+        lw_printf(&path.sink, "%s/", dir);
+    lw_put(&path.sink, file);
+    if (path.text == NULL ||
+        (lw_file_read(path.text, &data, &size, &err) != LW_OK && lw_file_read(file, &data, &size, &err) != LW_OK))
+        data = NULL;
+    lw_buffer_fini(&path);
+    return data;
+}

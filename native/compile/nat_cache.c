@@ -63,7 +63,7 @@ enum lw_status nat_cache_read(const struct lw_cache_key *key, const struct nat_j
         return status;
     const uint64_t entries = lw_read_u64(reader), windows = lw_read_u64(reader), sites = lw_read_u64(reader);
     const uint64_t writes = lw_read_u64(reader), object = lw_read_u64(reader);
-    out->size = (struct nat_code_size){(uint32_t)entries, (uint32_t)windows, (uint32_t)sites, (uint32_t)writes, (size_t)object};
+    out->size = (struct nat_code_size){(uint32_t)entries, (uint32_t)windows, (uint32_t)sites, (uint32_t)writes, (size_t)object, 0};
     const bool good = (entries | windows | sites | writes) <= UINT32_MAX && copy_block(reader, &out->entry, job->count * sizeof *out->entry) &&
                       copy_block(reader, &out->site, (size_t)sites * sizeof *out->site) && copy_block(reader, &out->object, (size_t)object) &&
                       nat_code_is_valid(out, job);

@@ -42,6 +42,8 @@ static bool build(struct nat_unit *u, LLVMTargetMachineRef machine)
     nat_name(u->job, name);
     u->function = l->AddFunction(b->module, name, l->FunctionType(b->none, parameters, 2, 0));
     nat_wide_vectors(u, u->function);
+    if (u->job->listed)
+        nat_lines_begin(u);
     u->through = nat_leave_cost(u) > u->job->most_leave_cost;
     u->entry_builder = l->CreateBuilderInContext(b->context);
     bool good = (u->through || nat_regions(u)) && nat_emit(u);
@@ -76,6 +78,10 @@ static bool generate(struct nat_unit *u, LLVMTargetMachineRef machine, struct na
     LLVMMemoryBufferRef object;
     char *message = NULL;
 
+    if (u->job->listed) {
+        out->assembly = nat_assembly(u, machine);
+        out->size.assembly = out->assembly != NULL ? strlen(out->assembly) + 1 : 0;
+    }
     if (l->TargetMachineEmitToMemoryBuffer(machine, u->b.module, NAT_OBJECT_FILE, &message, &object) != 0) {
         fprintf(stderr, "lanewise: native code: %s\n", message);
         l->DisposeMessage(message);
@@ -148,6 +154,7 @@ void nat_code_free(struct nat_code *code)
     free(code->entry);
     free(code->site);
     free(code->object);
+    free(code->assembly);
     *code = (struct nat_code){.entry = NULL};
 }
 

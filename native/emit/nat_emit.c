@@ -102,12 +102,15 @@ static void shared_build(struct nat_unit *u, struct nat_shared *f)
     const struct nat_llvm *l = u->b.llvm;
     struct nat_unit *kept = malloc(sizeof *kept);
     LLVMBasicBlockRef block = l->GetInsertBlock(u->b.b);
+    LLVMMetadataRef line = l->GetCurrentDebugLocation2(u->b.b);
 
     if (kept == NULL) {
         u->failed = true;
         return;
     }
     *kept = *u;
+    u->lines = NULL;
+    l->SetCurrentDebugLocation2(u->b.b, NULL);
     f->function = new_function(u, f->enter ? u->b.i1 : u->b.none);
     u->function = f->function;
     u->through = false;
@@ -128,6 +131,7 @@ static void shared_build(struct nat_unit *u, struct nat_shared *f)
     l->DisposeBuilder(u->entry_builder);
     *u = *kept;
     position(u, block);
+    l->SetCurrentDebugLocation2(u->b.b, line);
     free(kept);
 }
 
@@ -698,6 +702,7 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const struct isa_insn *insn = &u->insn[i];
         u->at = i;
+        nat_line(u, i);
         if (!u->through && nat_begins_segment(u, kept)) {
             nat_begin_segment(u);
             kept = 0;

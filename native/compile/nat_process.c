@@ -126,7 +126,7 @@ static void serve(void)
             continue;
         if (!(send_all(SOCKET, &code.size, sizeof code.size) && send_all(SOCKET, code.entry, job.count * sizeof *code.entry) &&
               send_all(SOCKET, code.site, code.size.sites * sizeof *code.site) &&
-              send_all(SOCKET, code.object, code.size.object)))
+              send_all(SOCKET, code.object, code.size.object) && send_all(SOCKET, code.assembly, code.size.assembly)))
             break;
         nat_code_free(&code);
     }
@@ -347,9 +347,12 @@ enum nat_outcome nat_process_receive(struct nat_process *process, const struct n
             (out->entry = allocate(job->count * sizeof *out->entry)) != NULL &&
             (out->site = allocate(out->size.sites * sizeof *out->site)) != NULL &&
             (out->object = allocate(out->size.object)) != NULL &&
+            (out->size.assembly == 0 || (out->assembly = allocate(out->size.assembly)) != NULL) &&
             receive_all(from, out->entry, job->count * sizeof *out->entry) &&
             receive_all(from, out->site, out->size.sites * sizeof *out->site) &&
             receive_all(from, out->object, out->size.object) &&
+            receive_all(from, out->assembly, out->size.assembly) &&
+            (out->size.assembly == 0 || out->assembly[out->size.assembly - 1] == '\0') &&
             nat_code_is_valid(out, job))
             return NAT_COMPILED;
         nat_code_free(out);

@@ -683,6 +683,7 @@ void nat_emit_regions(struct nat_unit *u)
         u->alone = u->b.llvm->ConstNull(u->b.i1);
         for (unsigned k = 0; k + 1 < r->places; k++) {
             position(u, r->place[k].start);
+            nat_no_line(u);
             if (r->place[k].test)
                 visit_test(u, r, k);
             else
@@ -690,6 +691,7 @@ void nat_emit_regions(struct nat_unit *u)
         }
         u->region = NULL;
         position(u, r->place[r->places - 1].start);
+        nat_no_line(u);
         visit_end(u, r);
     }
 }
