@@ -146,7 +146,22 @@ struct cudaGraphNodeParams {
     long long reserved_end;
 };
 
-/** Adds a conditional node, and gets its graphs. */
+/** Returns true if @graph is @outer, or belongs to a node in it. */
+static bool is_inside(const struct cu_graph *graph, const struct cu_graph *outer)
+{
+    bool found = graph == outer;
+
+    for (size_t i = 0; outer != NULL && i < outer->nodes.count && !found; i++) {
+        struct cu_graph *const *inner;
+        size_t count = cu_work_graphs(&outer->nodes.node[i]->work, &inner);
+
+        while (count-- != 0 && !found)
+            found = is_inside(graph, inner[count]);
+    }
+    return found;
+}
+
+/** Adds a conditional node, and gets its graphs. The condition must belong to the graph, or to a graph that contains it. */
 static cudaError_t add_condition(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
                                  struct cudaGraphNodeParams *p)
 {
@@ -157,7 +172,7 @@ static cudaError_t add_condition(cudaGraphNode_t *out, cudaGraph_t graph, const 
     rt_lock();
     for (c = conditions; c != NULL && c->address != p->condition.handle;)
         c = c->next;
-    if (c != NULL && p->condition.type >= CONDITION_IF && p->condition.type <= CONDITION_SWITCH && p->condition.count != 0 &&
+    if (c != NULL && graph != NULL && is_inside(graph, c->graph) && p->condition.type >= CONDITION_IF && p->condition.type <= CONDITION_SWITCH && p->condition.count != 0 &&
         p->condition.count <= most)
         error = cu_node_add(out, graph, needs, count,
                             &(struct cu_work){.type = CU_CONDITION, .choice = {c, p->condition.type, p->condition.count, NULL}});

@@ -2,6 +2,7 @@
 /* Programs: their creation from sources and binaries, builds, and queries. */
 #include "runtime/opencl/cl_priv.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,7 +287,8 @@ static bool load_units(struct _cl_program *program, const char *bytes, size_t si
     return at == end;
 }
 
-/* A binary that the driver makes begins with these 8 bytes and a hash of all bytes after it. */
+/* A binary that the driver makes ends with these 8 bytes and a hash of all bytes before them. So it begins as an object file, which the
+ * commands of `lanewise` can read. */
 static const char sum_mark[] = "LWCLBIN1";
 enum { MARK_BYTES = sizeof sum_mark - 1, SUM_BYTES = MARK_BYTES + 8 };
 
@@ -311,24 +313,34 @@ static void set_binary(struct _cl_program *program, const void *bytes, size_t si
     if (to == NULL)
         return;
     const uint64_t sum = sum_of(bytes, size);
-    memcpy(to, sum_mark, MARK_BYTES);
+    memcpy(to, bytes, size);
+    memcpy(to + size, sum_mark, MARK_BYTES);
     for (unsigned i = 0; i < 8; i++)
-        to[MARK_BYTES + i] = (uint8_t)(sum >> 8 * i);
-    memcpy(to + SUM_BYTES, bytes, size);
+        to[size + MARK_BYTES + i] = (uint8_t)(sum >> 8 * i);
 }
 
-/** Advances *@bytes past the hash at the beginning of a binary, if there is one. Returns false if the bytes have another hash. */
-static bool check_sum(const uint8_t **bytes, size_t *size)
+/** Returns true if an object file has bytes after its section headers, which are the last part of Lanewise's object files. */
+static bool has_more(const uint8_t *bytes, size_t size)
+{
+    Elf64_Ehdr head;
+
+    if (size < sizeof head || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return false;
+    memcpy(&head, bytes, sizeof head);
+    return head.e_shoff < size && size - head.e_shoff > (size_t)head.e_shnum * head.e_shentsize;
+}
+
+/** Removes the hash from the end of a binary, if there is one. Returns false if the bytes have another hash, or a part of one. */
+static bool check_sum(const uint8_t *bytes, size_t *size)
 {
     uint64_t sum = 0;
 
-    if (*size < SUM_BYTES || memcmp(*bytes, sum_mark, MARK_BYTES) != 0)
-        return true; /* an object file that another program has made */
+    if (*size < SUM_BYTES || memcmp(bytes + *size - SUM_BYTES, sum_mark, MARK_BYTES) != 0)
+        return !has_more(bytes, *size); /* else an object file that a command of `lanewise` has made */
     for (unsigned i = 0; i < 8; i++)
-        sum |= (uint64_t)(*bytes)[MARK_BYTES + i] << 8 * i;
-    *bytes += SUM_BYTES;
+        sum |= (uint64_t)bytes[*size - 8 + i] << 8 * i;
     *size -= SUM_BYTES;
-    return sum == sum_of(*bytes, *size);
+    return sum == sum_of(bytes, *size);
 }
 
 /** Creates the program's binary from the PTX of the program's units. */
@@ -358,8 +370,8 @@ static bool load_binary(struct _cl_program *program, const uint8_t *bytes, size_
 {
     lanewise_machine *machine = rt_machine();
 
-    if (!check_sum(&bytes, &size)) {
-        set_log(program, "the binary is damaged: its bytes do not have the hash at its beginning");
+    if (!check_sum(bytes, &size)) {
+        set_log(program, "the binary is damaged: its bytes do not have the hash at its end");
         return false;
     }
     if (size >= sizeof COMPILED_BEGIN - 1 && memcmp(bytes, COMPILED_BEGIN, sizeof COMPILED_BEGIN - 1) == 0) {

@@ -234,6 +234,9 @@ static void conditions()
     p = condition(loop, cudaGraphCondTypeWhile, 2);
     EQUALS(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p), cudaErrorInvalidValue); /* a loop has one graph */
     p = condition(loop, cudaGraphCondTypeWhile, 1);
+    EQUALS(cudaGraphCreate(&body, 0), cudaSuccess);
+    EQUALS(cudaGraphAddNode(&node, body, nullptr, nullptr, 0, &p), cudaErrorInvalidValue); /* the condition of another graph */
+    EQUALS(cudaGraphDestroy(body), cudaSuccess);
     EQUALS(cudaGraphAddNode(&before, graph, nullptr, nullptr, 0, &p), cudaSuccess);
     EQUALS(cudaGraphNodeGetType(before, &type), cudaSuccess);
     CHECK(type == cudaGraphNodeTypeConditional);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that the OpenCL driver refuses wrong calls with the errors that the specification names, and changes nothing. */
+#include <unistd.h>
+
 #include "tests/runtime/opencl/opencl_test.h"
 
 static cl_context other; /* another context, with a queue of its own */
@@ -289,6 +291,32 @@ static void assert_no_altered_byte(cl_program program)
     free(binary);
 }
 
+/** The commands of lanewise read the binary of a program as an object file. */
+static void assert_is_object(cl_program program)
+{
+    char path[] = "/tmp/lanewise-binary-XXXXXX.lwo", line[200];
+    const char *lanewise = getenv("LANEWISE") != NULL ? getenv("LANEWISE") : "./lanewise";
+    const int file = mkstemps(path, 4);
+    bool found = false;
+    size_t bytes;
+    char *binary;
+
+    OK(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL));
+    binary = malloc(bytes);
+    OK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL));
+    assert_true(file >= 0 && write(file, binary, bytes) == (ssize_t)bytes);
+    snprintf(line, sizeof line, "%s dis %s", lanewise, path);
+    FILE *text = popen(line, "r");
+    assert_non_null(text);
+    while (fgets(line, sizeof line, text) != NULL)
+        found = found || strcmp(line, ".kernel k\n") == 0;
+    assert_int_equal(pclose(text), 0);
+    assert_true(found);
+    (void)close(file);
+    (void)unlink(path);
+    free(binary);
+}
+
 static void binaries_with_an_altered_byte_are_refused(void **state)
 {
     cl_program program = source_of(context, "kernel void k(global int *out) { out[get_global_id(0)] = 5; }\n");
@@ -296,6 +324,7 @@ static void binaries_with_an_altered_byte_are_refused(void **state)
     (void)state;
     OK(clBuildProgram(program, 0, NULL, "", NULL, NULL));
     assert_no_altered_byte(program);
+    assert_is_object(program);
     OK(clCompileProgram(program, 0, NULL, "", 0, NULL, NULL, NULL, NULL));
     assert_no_altered_byte(program);
     OK(clReleaseProgram(program));
