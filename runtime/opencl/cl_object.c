@@ -64,16 +64,57 @@ static void take_out(void *handle)
     }
 }
 
+/*
+ * Memory of destroyed objects. A loader reads the dispatch table in the memory of a handle before the driver can test the handle. So
+ * this memory never returns to the allocator, and keeps its dispatch table: a call with a handle of a destroyed object reaches the
+ * driver, which returns an error. The memory that was freed first is used again first, and only if KEPT others of its kind are unused, so
+ * that it takes long until the handle is that of another object.
+ */
+enum { KEPT = 1024 };
+static struct {
+    struct cl_object *first, *last; /* a list, linked by `next` */
+    size_t count;
+} unused[CL_KIND_SAMPLER + 1];
+
+void cl_object_recycle(struct cl_object *object)
+{
+    const enum cl_kind kind = object->kind;
+
+    object->next = NULL;
+    object->trace = NULL;
+    if (unused[kind].last != NULL)
+        unused[kind].last->next = object;
+    else
+        unused[kind].first = object;
+    unused[kind].last = object;
+    unused[kind].count++;
+}
+
+/** Returns cleared memory for an object. All objects of a kind have the same size. Returns NULL if memory is short. */
+static struct cl_object *new_memory(enum cl_kind kind, size_t bytes)
+{
+    struct cl_object *object = unused[kind].first;
+
+    if (unused[kind].count <= KEPT)
+        return calloc(1, bytes);
+    unused[kind].first = object->next;
+    unused[kind].count--;
+    memset(object, 0, bytes);
+    return object;
+}
+
 void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context)
 {
-    struct cl_object *object = calloc(1, bytes);
+    struct cl_object *object = new_memory(kind, bytes);
 
-    if (object == NULL || !add(object)) {
-        free(object);
+    if (object == NULL)
         return NULL;
-    }
     object->dispatch = &cl_dispatch;
     object->kind = kind;
+    if (!add(object)) {
+        cl_object_recycle(object);
+        return NULL;
+    }
     object->references = 1;
     object->context = context;
     if (context != NULL)

@@ -52,6 +52,7 @@ struct cl_object {
     unsigned holds;      /* number of references of other objects and of commands */
     struct _cl_context *context; /* context of the object, to which the object has a reference; NULL: the object is a
                                   * context */
+    struct cl_object *next;      /* of a destroyed object (cl_object.c) */
 };
 /* Checks of the program's calls (cl_trace.c), for the kinds of findings "api-...". */
 /** Called when an object has been created. Records the present call, if calls are checked. */
@@ -60,7 +61,7 @@ void cl_trace_begin(struct cl_object *object);
 void cl_trace_ending(const struct cl_object *object);
 /** Called when the user has released the last reference to an object. Records the present call. */
 void cl_trace_released(struct cl_object *object);
-/** Frees an object that has no references left. If calls are checked, frees it later, so that no new object gets the same
+/** Recycles an object that has no references left. If calls are checked, recycles it later, so that no new object gets the same
  *  handle for a while. */
 void cl_trace_end(struct cl_object *object);
 /** Reports the use of @handle, which is not valid, if it was an object of @kind that the user has released. */
@@ -83,6 +84,8 @@ void cl_object_each(void (*visit)(struct cl_object *object, void *context), void
 /** Allocates an object with one reference of the user and a reference to @context. Returns NULL if the host has no memory.
  *  The caller holds the lock, as for all functions of this header whose comments do not say otherwise. */
 void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context);
+/** Keeps the memory of a destroyed object for a later object. */
+void cl_object_recycle(struct cl_object *object);
 /** Returns true if @handle is a valid handle of an object of @kind. @handle may have any value. */
 bool cl_object_is(const void *handle, enum cl_kind kind);
 void cl_object_hold(void *object);

@@ -390,9 +390,10 @@ void cl_trace_end(struct cl_object *object)
         *slot = object;
         object = old;
     }
-    if (object != NULL)
-        free(object->trace);
-    free(object);
+    if (object == NULL)
+        return;
+    free(object->trace);
+    cl_object_recycle(object);
 }
 
 /** Returns the destroyed object that had this handle, or NULL if it is not in the ring buffer. */

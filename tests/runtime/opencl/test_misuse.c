@@ -265,6 +265,81 @@ static void memory_is_mapped_once_for_writing(void **state)
     OK(clReleaseMemObject(mem));
 }
 
+/* ---- released handles ------------------------------------------------------------------------------------------------ */
+
+/** Lets the allocator use the memory that was freed last. */
+static void use_freed_memory(void)
+{
+    void *at[200];
+
+    for (size_t i = 0; i < 200; i++) {
+        at[i] = malloc(16 + 8 * (i % 100));
+        memset(at[i], 0x41, 16 + 8 * (i % 100));
+    }
+    for (size_t i = 0; i < 200; i++)
+        free(at[i]);
+}
+
+/* The calls go through the loader, which reads the memory of a handle before it calls the driver. */
+static void released_handles_are_refused(void **state)
+{
+    const char *text = "kernel void k(global int *out) { *out = 1; }\n";
+    cl_int error;
+    size_t bytes;
+    int value;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        cl_context lone = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+        cl_command_queue line = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+        cl_mem buffer = clCreateBuffer(context, 0, 64, NULL, &error);
+        cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+        cl_event event = clCreateUserEvent(context, &error);
+        cl_sampler sampler = clCreateSampler(context, CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error);
+        OK(clBuildProgram(program, 0, NULL, "", NULL, NULL));
+        cl_kernel kernel = clCreateKernel(program, "k", &error);
+        OK(error);
+
+        OK(clReleaseKernel(kernel));
+        OK(clReleaseProgram(program));
+        OK(clReleaseMemObject(buffer));
+        OK(clReleaseEvent(event));
+        OK(clReleaseSampler(sampler));
+        OK(clReleaseCommandQueue(line));
+        OK(clReleaseContext(lone));
+        use_freed_memory();
+        assert_int_equal(clReleaseKernel(kernel), CL_INVALID_KERNEL);
+        assert_int_equal(clReleaseProgram(program), CL_INVALID_PROGRAM);
+        assert_int_equal(clReleaseMemObject(buffer), CL_INVALID_MEM_OBJECT);
+        assert_int_equal(clReleaseEvent(event), CL_INVALID_EVENT);
+        assert_int_equal(clReleaseSampler(sampler), CL_INVALID_SAMPLER);
+        assert_int_equal(clReleaseCommandQueue(line), CL_INVALID_COMMAND_QUEUE);
+        assert_int_equal(clReleaseContext(lone), CL_INVALID_CONTEXT);
+        assert_int_equal(clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL), CL_INVALID_MEM_OBJECT);
+        assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
+        assert_int_equal(clWaitForEvents(1, &event), CL_INVALID_EVENT);
+    }
+}
+
+/** Handles of many objects that exist one after the other: the memory of destroyed objects is used again. */
+static void destroyed_objects_do_not_pile_up(void **state)
+{
+    cl_event first = NULL;
+    bool again = false;
+    cl_int error;
+
+    (void)state;
+    for (unsigned i = 0; i < 3000; i++) {
+        cl_event event = clCreateUserEvent(context, &error);
+        OK(error);
+        again = again || event == first;
+        first = i == 0 ? event : first;
+        OK(clReleaseEvent(event));
+        assert_true(i > 1000 || i == 0 || event != first);
+    }
+    assert_true(again);
+}
+
 /* ---- programs ------------------------------------------------------------------------------------------------------- */
 
 static void assert_no_altered_byte(cl_program program)
@@ -392,6 +467,8 @@ int main(void)
         cmocka_unit_test(arguments_of_another_context_are_refused),
         cmocka_unit_test(programs_of_another_context_are_refused),
         cmocka_unit_test(events_of_another_context_are_refused),
+        cmocka_unit_test(released_handles_are_refused),
+        cmocka_unit_test(destroyed_objects_do_not_pile_up),
         cmocka_unit_test(memory_is_mapped_once_for_writing),
         cmocka_unit_test(binaries_with_an_altered_byte_are_refused),
         cmocka_unit_test(modules_of_later_versions_are_refused),
