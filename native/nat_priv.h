@@ -421,11 +421,13 @@ bool nat_begins_segment(const struct nat_unit *unit, unsigned kept);
  *  segment. */
 unsigned nat_overwrites(const struct nat_unit *unit);
 /** Emits code that leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and
- *  @offset is a multiple of @align. */
-void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write);
+ *  @offset is a multiple of @align. @rest: an i64 that has the same remainder as @offset, if divided by @align. If several accesses
+ *  have the same @rest, such as the base of an array, LLVM removes all tests of it but the first. */
+void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, uint64_t bytes, unsigned align,
+               bool write);
 /** As nat_check(), for consecutive elements of @bytes each. The element of lane 0 is at @offset. The range that is checked is
  *  from the element of the mask's lowest lane to that of its highest lane. */
-void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write);
+void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, unsigned bytes, bool write);
 /** Emits code that leaves native code unless the lanes can load or, if @write, store @bytes at offsets @at, which must be
  *  multiples of @bytes. After this code, the executed lanes have 32-bit indices from -NAT_MOST_INDEX to NAT_MOST_INDEX. */
 enum { NAT_MOST_INDEX = 3 << 29 };

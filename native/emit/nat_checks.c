@@ -161,15 +161,15 @@ static uint32_t load_window(struct nat_unit *u, LLVMValueRef *low, LLVMValueRef 
 }
 
 /** Emits code that leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and
- *  @offset is a multiple of @align. @bytes is an i64. */
-static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef bytes, unsigned align,
-                        bool write)
+ *  @offset is a multiple of @align. @bytes is an i64. @rest: as for nat_check(). */
+static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, LLVMValueRef bytes,
+                        unsigned align, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
     LLVMValueRef ok;
 
-    must_be_aligned(u, offset, align);
+    must_be_aligned(u, rest, align);
     if (space != ISA_SPACE_GLOBAL) {
         LLVMValueRef all = room_of(u, space), room = l->BuildSub(b, all, bytes, "");
         ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, all, bytes, ""), l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
@@ -192,16 +192,17 @@ static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef o
 }
 /* The address of a load from global memory is compared with a window. The comparison takes a third of the instructions that a
  * look-up in the table of pages takes. */
-void nat_check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
+void nat_check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, uint64_t bytes, unsigned align,
+               bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef low, count;
 
     if (space != ISA_SPACE_GLOBAL || write) {
-        check_range(u, space, offset, quad(u, bytes), align, write);
+        check_range(u, space, offset, rest, quad(u, bytes), align, write);
         return;
     }
-    must_be_aligned(u, offset, align);
+    must_be_aligned(u, rest, align);
     const uint32_t slot = load_window(u, &low, &count);
     LLVMBasicBlockRef go = begin_rare(u, l->BuildICmp(u->b.b, NAT_INT_ULT, l->BuildSub(u->b.b, offset, low, ""), count, ""));
     LLVMTypeRef types[3] = {u->b.i32, u->b.i64, u->b.i64};
@@ -229,12 +230,12 @@ LLVMValueRef nat_last_lane(struct nat_unit *u)
     return u->lanes.some ? u->lanes.last : quad(u, u->width - 1);
 }
 
-void nat_check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write)
+void nat_check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, unsigned bytes, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
 
     offset = l->BuildAdd(u->b.b, offset, l->BuildMul(u->b.b, u->lanes.first, quad(u, bytes), ""), "");
-    check_range(u, space, offset, l->BuildMul(u->b.b, u->lanes.span, quad(u, bytes), ""), bytes, write);
+    check_range(u, space, offset, rest, l->BuildMul(u->b.b, u->lanes.span, quad(u, bytes), ""), bytes, write);
 }
 
 LLVMValueRef nat_lane_variable(struct nat_unit *u, LLVMValueRef *slot, unsigned bytes)

@@ -51,6 +51,8 @@ struct place {
     int64_t sx;
     bool flat;          /* all rows of the lane grid have the same addresses */
     LLVMValueRef base, step; /* i64 */
+    LLVMValueRef rest;       /* affine: has the same remainder as the address of each lane and row, if this is divided by the size of
+                              * an element */
     struct nat_offsets lanes;
 };
 
@@ -97,8 +99,10 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
             base = l->BuildAdd(b, base, nat_get_scalar_pair(u, insn->c), "");
         if (mode != ISA_AMODE_32)
             base = l->BuildAdd(b, base, quad(u, (uint64_t)disp), "");
-        at->base = l->BuildSub(b, base, quad(u, origin), "");
+        at->base = at->rest = l->BuildSub(b, base, quad(u, origin), "");
         at->step = step;
+        if ((mode == ISA_AMODE_SU32 || is_signed) && (UINT64_C(1) << scale) % isa_mem_bytes(insn) == 0)
+            at->rest = l->BuildAdd(b, nat_get_scalar_pair(u, insn->c), quad(u, (uint64_t)disp % isa_mem_bytes(insn)), "");
         return;
     }
     if (pair) {
@@ -681,7 +685,7 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
     struct local way[2];
 
     if (at->affine && at->sx == 0 && at->flat) {
-        nat_check(u, at->space, at->base, bytes, bytes, false);
+        nat_check(u, at->space, at->base, at->rest, bytes, bytes, false);
         way[0] = (struct local){at->base, {.index = l->ConstNull(l->VectorType(u->b.i32, u->width)), .base = at->base}};
         if (store)
             store_local_words(u, at, &way[0], size, words, data);
@@ -760,7 +764,7 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     LLVMValueRef part[4] = {NULL};
 
     if (equal && at->flat) {
-        nat_check(u, at->space, at->base, bytes, bytes, false);
+        nat_check(u, at->space, at->base, at->rest, bytes, bytes, false);
         load_equal(u, at, at->base, size, words, data);
         return true;
     }
@@ -769,9 +773,9 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     const bool ranges = at->affine && at->sx >= 0 && way < EMU_NATIVE_PAGE && at->sx % bytes == 0 && !u->lanes.some;
     if (ranges) {
         for (unsigned row = 0; row < rows; row++) /* checks all rows before the first load */
-            nat_check(u, at->space, row_offset(u, at, row), (uint64_t)way + bytes, bytes, false);
+            nat_check(u, at->space, row_offset(u, at, row), at->rest, (uint64_t)way + bytes, bytes, false);
     } else if (run && u->rows == 1) {
-        nat_check_masked_row(u, at->space, at->base, bytes, false);
+        nat_check_masked_row(u, at->space, at->base, at->rest, bytes, false);
     } else {
         const struct nat_offsets lanes = offsets_of(u, at);
         nat_check_lanes(u, at->space, &lanes, bytes, false);
@@ -844,7 +848,7 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
     LLVMValueRef all = elements_of(u, reg, size, words);
     if (at.affine && at.sx == 0 && at.flat) { /* all lanes store to one address, so only the store of the highest lane, which is
                                                * the last, has an effect */
-        nat_check(u, at.space, at.base, bytes, bytes, true);
+        nat_check(u, at.space, at.base, at.rest, bytes, bytes, true);
         l->SetAlignment(l->BuildStore(u->b.b, all, nat_lane_variable(u, &u->elements, 16)), 8);
         store_element(u, &at, nat_last_lane(u), at.base, size, words);
         return;
@@ -856,13 +860,13 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
         return;
     }
     if (u->lanes.some && u->rows == 1)
-        nat_check_masked_row(u, at.space, at.base, bytes, true);
+        nat_check_masked_row(u, at.space, at.base, at.rest, bytes, true);
     else if (u->lanes.some) { /* a row may have no lane of the mask; then its addresses must not be checked */
         const struct nat_offsets lanes = offsets_of(u, &at);
         nat_check_lanes(u, at.space, &lanes, bytes, true);
     }
     for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
-        nat_check(u, at.space, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
+        nat_check(u, at.space, row_offset(u, &at, row), at.rest, (uint64_t)u->columns * bytes, bytes, true);
     if (!u->lanes.some && u->rows == 1 && at.space == ISA_SPACE_GLOBAL && u->width * bytes % 64 == 0 &&
         !u->block[u->block_of[u->at]].loop) {
         store_stream(u, &at, all, size, words);
@@ -894,7 +898,7 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
         offset = l->BuildAdd(u->b.b, nat_get_scalar_pair(u, insn->a), quad(u, (uint64_t)disp - ISA_GLOBAL_BASE), "");
         if (index < 128)
             offset = l->BuildAdd(u->b.b, offset, l->BuildZExt(u->b.b, nat_get_scalar(u, index), u->b.i64, ""), "");
-        nat_check(u, ISA_SPACE_GLOBAL, offset, bytes, bytes, false);
+        nat_check(u, ISA_SPACE_GLOBAL, offset, offset, bytes, bytes, false);
         memory = u->global;
     }
     for (unsigned k = 0; k < words && insn->d + k < 128; k++) {
