@@ -45,8 +45,10 @@ static struct {
     unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
     unsigned printed;       /* number of findings printed so far */
-    pid_t owner;            /* process that created the machine and writes the reports; its forks write none */
-    char *reports[REPORT_COUNT]; /* [report] file name, or NULL if the report is not requested */
+    pid_t owner;            /* process that writes the reports: it created the machine, or is a fork that has used its copy */
+    bool forked;            /* the process is a fork of the process that created the machine */
+    unsigned before_fork[2]; /* numbers of launches and findings before fork(), in a fork */
+    char *reports[REPORT_COUNT]; /* [report] file name, before rt_expand(), or NULL if the report is not requested */
     char **more_findings;   /* files of --check-file except the last one */
     unsigned more_finding_count;
     void (*at_end[2])(void); /* functions that the front ends have registered with rt_at_end(), or NULL */
@@ -308,32 +310,48 @@ static bool save_log(const char *path)
 }
 
 /** Writes the report @report to @path, or prints the error if the machine cannot make it. */
-static void make_report(unsigned report, const char *path)
+static void make_report(unsigned report, const char *name)
 {
+    char *path = rt_expand(name);
     const char *kind = report == REPORT_STATS      ? "statistics"
-                       : report == REPORT_TIMING   ? (ends_with(path, ".json") ? "timing-json" : "timing")
+                       : report == REPORT_TIMING   ? (ends_with(name, ".json") ? "timing-json" : "timing")
                        : report == REPORT_TRACE    ? "timing-trace"
                        : report == REPORT_COVERAGE ? "coverage"
                        : report == REPORT_PROFILE  ? "profile"
-                                                   : findings_kind(path);
+                                                   : findings_kind(name);
     char *text;
 
-    if (report == REPORT_LOG) {
+    if (path == NULL) {
+        complain(report_rows[report].option, "the host has no memory for the name of the file");
+    } else if (report == REPORT_LOG) {
         rt_report_save(path, save_log);
-        return;
-    }
-    if (lanewise_report(device.machine, kind, &text) != LANEWISE_OK) {
+    } else if (lanewise_report(device.machine, kind, &text) != LANEWISE_OK) {
         rt_complain(report_rows[report].option);
-        return;
+    } else {
+        rt_report_write(path, text);
+        lanewise_report_free(text);
     }
-    rt_report_write(path, text);
-    lanewise_report_free(text);
+    free(path);
 }
 
-/** Writes the requested reports at the end of the process that created the machine. */
+/** Returns the number of findings of this process, without those before it was forked. */
+static unsigned own_findings(void)
+{
+    return lanewise_finding_count(device.machine) - device.before_fork[1];
+}
+
+/** Returns true if this process writes reports. A fork writes reports if it has used its copy of the device. */
+static bool writes_reports(void)
+{
+    if (device.machine != NULL && device.forked && (device.launches != device.before_fork[0] || own_findings() != 0))
+        device.owner = getpid();
+    return device.machine != NULL && getpid() == device.owner;
+}
+
+/** Writes the requested reports at the end of the process. */
 static void finish(void)
 {
-    if (device.machine == NULL || getpid() != device.owner || device.finished)
+    if (device.finished || !writes_reports())
         return;
     device.finished = true;
     device.ending = true;
@@ -345,8 +363,8 @@ static void finish(void)
     if (!device.stopped)
         lanewise_wait(device.machine);
     fflush(stdout);
-    for (unsigned i = 0; i < sizeof device.at_end / sizeof *device.at_end && device.at_end[i] != NULL; i++)
-        device.at_end[i]();
+    for (unsigned i = 0; i < sizeof device.at_end / sizeof *device.at_end && device.at_end[i] != NULL && !device.forked; i++)
+        device.at_end[i](); /* the process that has created the objects reports those that it does not release */
     print_last_findings();
     for (unsigned i = 0; i < device.more_finding_count; i++)
         make_report(REPORT_FINDINGS, device.more_findings[i]);
@@ -369,10 +387,10 @@ static void at_exit(void)
  * destructors of the program's global variables, which run before this destructor, may still release objects. */
 __attribute__((destructor)) static void at_unload(void)
 {
-    const bool own = device.machine != NULL && getpid() == device.owner;
+    const bool own = writes_reports();
 
     finish();
-    if (!device.fails || !own || device.exit_status != 0 || (device.worst == LANEWISE_OK && lanewise_finding_count(device.machine) == 0))
+    if (!device.fails || !own || device.exit_status != 0 || (device.worst == LANEWISE_OK && own_findings() == 0))
         return;
     fflush(NULL);
     _exit(device.worst != LANEWISE_OK ? device.worst : LANEWISE_FINDING);
@@ -394,10 +412,20 @@ static bool watch_exit(void)
            on_exit(note_status, NULL) == 0;
 }
 
+/** Returns true if the report with this name can be written. */
+static bool report_try(const char *name)
+{
+    char *path = rt_expand(name);
+    const bool good = path != NULL && rt_report_try(path);
+
+    free(path);
+    return good;
+}
+
 /** Sets the file of a report. For findings, several files can be set. Returns false if the host has no memory. */
 static bool set_report(unsigned report, const char *path)
 {
-    char *copy = rt_expand(path), **more;
+    char *copy = strdup(path), **more;
 
     if (report == REPORT_FINDINGS && device.reports[report] != NULL && copy != NULL) {
         more = realloc(device.more_findings, (device.more_finding_count + 1) * sizeof *more);
@@ -485,7 +513,7 @@ static bool set_option(const char *name, const char *value)
                 complain("LANEWISE_OPTIONS", "the host has no memory for the name of a file");
                 return false;
             }
-            if (!rt_report_try(device.reports[i])) /* reports a file that cannot be written now, not after a long run */
+            if (!report_try(device.reports[i])) /* reports a file that cannot be written now, not after a long run */
                 return false;
             if (report_rows[i].key == NULL || lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK)
                 return true;
@@ -746,6 +774,12 @@ void rt_forked(void)
 {
     if (device.debugged)
         device.stopped = device.ending = true;
+    if (device.machine == NULL)
+        return;
+    device.forked = true;
+    device.before_fork[0] = device.launches;
+    device.before_fork[1] = lanewise_finding_count(device.machine);
+    device.worst = LANEWISE_OK;
 }
 
 uint64_t rt_memory_bytes(void)

@@ -44,6 +44,42 @@ for program in './add 1; ./add 2' './add 1 & ./add 2 & wait' './add 1 fork'; do
     [ "$(grep -c 'reports/[sf].json exists, so the report of process' err)" = 2 ] || { fail "$program: no message"; cat err; }
     [ "$(ls reports | wc -l)" = 4 ] || fail "$program: other files are left: $(ls reports)"
 done
+# Children of a program that has used the device have copies of it. The first child makes an invalid access, the second one does not
+# use the device. The first one writes reports with its findings, and ends with their status; the second one writes none.
+cat >late.cu <<'E'
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+#include <sys/wait.h>
+__global__ void put(int *p, int at) { p[at] = 1; }
+int main()
+{
+    int *p, status;
+    cudaMalloc(&p, 4);
+    put<<<1, 1>>>(p, 0);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 2; i++) {
+        if (fork() == 0) {
+            if (i == 0)
+                put<<<1, 1>>>(p, 5000);
+            cudaDeviceSynchronize();
+            exit(0);
+        }
+        wait(&status);
+        printf("child %d: status %d\n", i, WEXITSTATUS(status));
+        fflush(stdout);
+    }
+    return 0;
+}
+E
+"$lanewise" cc late.cu -o late >err 2>&1 || { fail "late.cu does not compile"; cat err; exit 1; }
+rm -rf reports && mkdir reports
+"$lanewise" app --fail-on-findings --stats 'reports/s-%p.json' --check-file 'reports/f-%p.json' ./late >out 2>err || fail "late: status $?"
+[ "$(cat out)" = "child 0: status 1
+child 1: status 0" ] || { fail "late: wrong statuses"; cat out err; }
+[ "$(grids reports/s-*.json)" = "1 2 " ] || fail "late: numbers of launches: $(grids reports/s-*.json)"
+[ "$(grep -l '"out-of-bounds"' reports/f-*.json | wc -l)" = 1 ] && [ "$(ls reports | wc -l)" = 4 ] || fail "late: reports: $(ls reports)"
+
 # The report of an earlier run is deleted.
 "$lanewise" app --stats reports/s.json ./add 3 >out 2>err && [ "$(grids reports/s.json)" = "3 " ] && [ ! -s err ] ||
     { fail "a second run does not replace the report"; cat err; }
