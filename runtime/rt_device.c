@@ -63,6 +63,7 @@ static struct {
     char **flags;           /* options of the compiler from --define, --include and --option, terminated by NULL; or NULL */
     unsigned flag_count;
     unsigned next_buffer;   /* number of the next buffer or image */
+    uint64_t allocated;     /* bytes of the device's memory that are in use */
 } device = {.exit_status = -1, .next_buffer = 1};
 
 static void complain(const char *what, const char *text)
@@ -155,11 +156,64 @@ int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address)
     char name[40];
     int result;
 
+    if (!rt_memory_take(bytes)) {
+        fprintf(stderr, "lanewise: the device has no memory for %" PRIu64 " bytes: %" PRIu64 " of its %" PRIu64 " bytes are in use\n", bytes,
+                device.allocated, rt_memory_bytes());
+        return LANEWISE_ERROR;
+    }
     snprintf(name, sizeof name, "%.20s %u", what, device.next_buffer);
     result = lanewise_alloc(device.machine, bytes, name, address);
-    if (result == LANEWISE_OK)
+    if (result == LANEWISE_OK) {
         device.next_buffer = rt_site_of_buffer();
+    } else {
+        rt_memory_return(bytes);
+        rt_complain("");
+    }
     return result;
+}
+
+int rt_free(uint64_t address)
+{
+    uint64_t begin, bytes;
+    int result = lanewise_allocation(device.machine, address, &begin, &bytes);
+
+    if (result == LANEWISE_OK)
+        result = lanewise_free(device.machine, address);
+    if (result == LANEWISE_OK)
+        rt_memory_return(bytes);
+    return result;
+}
+
+void rt_share(void *memory, uint64_t bytes)
+{
+    static const char *const kinds[] = {"uninitialised-address", "uninitialised-branch", "uninitialised-atomic", "uninitialised-output"};
+    const uint8_t zero = 0;
+    bool wanted = false;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        wanted = wanted || rt_wants_finding(kinds[i]);
+    if (wanted) /* else nothing is stored, so that the host allocates its pages when the program uses them */
+        (void)lanewise_fill(device.machine, (uint64_t)(uintptr_t)memory, &zero, 1, bytes);
+}
+
+bool rt_memory_take(uint64_t bytes)
+{
+    const uint64_t all = rt_memory_bytes();
+
+    if (device.allocated > all || bytes > all - device.allocated)
+        return false;
+    device.allocated += bytes;
+    return true;
+}
+
+void rt_memory_return(uint64_t bytes)
+{
+    device.allocated -= bytes;
+}
+
+uint64_t rt_memory_used(void)
+{
+    return device.allocated;
 }
 
 int rt_alloc(uint64_t bytes, uint64_t *address)

@@ -127,6 +127,17 @@ void rt_at_end(void (*report)(void));
 int rt_alloc(uint64_t bytes, uint64_t *address);
 /** Allocates memory of the device as rt_alloc() does. Its name in findings is @what and a number, such as "image 3". Locked. */
 int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address);
+/** Frees memory that rt_alloc() or rt_alloc_as() has allocated. Errors: as lanewise_free(). Locked. */
+int rt_free(uint64_t address);
+/** Marks all bytes of new memory that host and kernels share as initialised, because the emulator does not see which bytes the host
+ *  writes. Locked. */
+void rt_share(void *memory, uint64_t bytes);
+/** Counts memory of the device as in use, for memory that is not from rt_alloc(). Returns false, and counts nothing, if the device has
+ *  less memory left. Locked, as the next two functions. */
+bool rt_memory_take(uint64_t bytes);
+void rt_memory_return(uint64_t bytes);
+/** Returns the number of bytes that are in use. */
+uint64_t rt_memory_used(void);
 /** Maps memory to addresses that lanewise_reserve() has reserved, and records the present call as rt_alloc() does; locked. */
 int rt_map(uint64_t address, uint64_t bytes, bool read_only);
 /** Queues the launch of a kernel by the program's call @site; locked. */

@@ -689,7 +689,10 @@ void *emu_global_share(struct emu_machine *machine, uint64_t address)
     if ((uint64_t)(uintptr_t)memory->host != ISA_GLOBAL_BASE || !emu_allocation_at(machine, address, &a, &inside) ||
         !inside || (a.flags & EMU_ALLOC_FREED) != 0)
         return NULL;
-    emu_memory_touch(memory, a.address - ISA_GLOBAL_BASE, a.size_bytes);
+    /* marks the pages, to which the program may store at any time, but does not write to them as emu_dirty_mark() does: the program
+     * may use only a few of them */
+    const uint64_t first = (a.address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES, end = a.address - ISA_GLOBAL_BASE + a.size_bytes;
+    memset(memory->dirty + first, EMU_DIRTY_STORE, (end + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES - first);
     return (void *)(uintptr_t)address;
 }
 

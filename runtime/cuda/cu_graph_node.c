@@ -35,7 +35,7 @@ void cu_condition_release(struct cu_condition *c)
             *at = c->next;
             break;
         }
-    (void)lanewise_free(rt_machine(), c->address);
+    (void)rt_free(c->address);
     free(c);
 }
 

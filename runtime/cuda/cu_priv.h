@@ -92,8 +92,6 @@ unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
 void cu_modules_reset(void);
-/** Adds @bytes to the size of the memory in use. Returns false, and adds nothing, if the device does not have so much memory. Locked. */
-bool cu_memory_count(int64_t bytes);
 /** Frees all physical memory and reserved addresses of virtual memory management; locked. */
 void cu_virtual_reset(void);
 /** Frees all device memory that the program has allocated, and ends the registrations of host memory; locked. */

@@ -10,8 +10,6 @@ enum { SUB_BUFFER_ALIGN = 512 }; /* value of CL_DEVICE_MEM_BASE_ADDR_ALIGN, conv
 
 void cl_mem_end(struct _cl_mem *mem)
 {
-    lanewise_machine *machine = rt_machine();
-
     while (mem->destructors != NULL) {
         struct cl_destructor *d = mem->destructors;
 
@@ -31,13 +29,13 @@ void cl_mem_end(struct _cl_mem *mem)
     }
     free(mem->properties);
     if (cl_is_image(mem) && mem->image.descriptor != 0)
-        lanewise_free(machine, mem->image.descriptor); /* unless the image has a parent, its data is in the same allocation */
+        rt_free(mem->image.descriptor); /* unless the image has a parent, its data is in the same allocation */
     if (mem->parent != NULL) {
         cl_object_drop(mem->parent);
         return;
     }
     if (!mem->is_svm && !cl_is_image(mem))
-        lanewise_free(machine, mem->address);
+        rt_free(mem->address);
     if (mem->shadow != mem->host_pointer)
         free(mem->shadow);
 }
@@ -100,7 +98,6 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
         mem->is_svm = true;
         mem->address = (uint64_t)(uintptr_t)host;
     } else if (rt_alloc(bytes, &mem->address) != LANEWISE_OK) {
-        rt_complain("clCreateBuffer");
         *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         mem->parent = NULL;
     } else if (host != NULL && lanewise_write(rt_machine(), mem->address, host, bytes) != LANEWISE_OK) {

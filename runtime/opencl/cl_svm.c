@@ -16,7 +16,7 @@ void cl_svm_end(struct _cl_context *context)
         struct cl_svm *svm = context->svm;
 
         context->svm = svm->next;
-        lanewise_free(rt_machine(), svm->address);
+        rt_free(svm->address);
         cl_trace_svm_end(svm);
     }
 }
@@ -48,7 +48,6 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
     const cl_svm_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
     cl_ulong most = 0;
     struct cl_svm *svm;
-    const uint8_t zero = 0;
     void *pointer;
 
     if (!cl_object_is(context, CL_KIND_CONTEXT) || bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > SVM_MOST_ALIGN ||
@@ -64,12 +63,11 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
     }
     pointer = lanewise_host_pointer(rt_machine(), svm->address);
     if (pointer == NULL) { /* the host has other memory at the address of the device memory */
-        lanewise_free(rt_machine(), svm->address);
+        rt_free(svm->address);
         free(svm);
         return NULL;
     }
-    /* marks all bytes as initialised, because the emulator does not see which bytes the host writes */
-    lanewise_fill(rt_machine(), svm->address, &zero, 1, bytes);
+    rt_share(pointer, bytes);
     svm->bytes = bytes;
     svm->next = context->svm;
     context->svm = svm;
@@ -96,7 +94,7 @@ static void release(cl_context context, const void *pointer)
 
         if (svm->address == (uint64_t)(uintptr_t)pointer) {
             *at = svm->next;
-            lanewise_free(rt_machine(), svm->address);
+            rt_free(svm->address);
             cl_trace_svm_released(svm);
             cl_trace_svm_end(svm);
             return;

@@ -96,10 +96,10 @@ cudaError_t cu_graph_memory_allocate(struct cu_graph_memory *m)
 {
     if (m->live)
         return cudaErrorInvalidValue;
-    if (!cu_memory_count((int64_t)m->bytes))
+    if (!rt_memory_take(m->bytes))
         return cudaErrorMemoryAllocation;
     if (rt_map(m->address, m->bytes, false) != LANEWISE_OK) {
-        (void)cu_memory_count(-(int64_t)m->bytes);
+        rt_memory_return(m->bytes);
         return cudaErrorMemoryAllocation;
     }
     m->live = true;
@@ -111,7 +111,7 @@ cudaError_t cu_graph_memory_allocate(struct cu_graph_memory *m)
 static void free_memory(struct cu_graph_memory *m)
 {
     (void)lanewise_free(rt_machine(), m->address);
-    (void)cu_memory_count(-(int64_t)m->bytes);
+    rt_memory_return(m->bytes);
     used -= m->bytes;
     m->live = false;
     drop(m);

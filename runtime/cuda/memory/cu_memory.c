@@ -25,7 +25,6 @@ enum { LISTS = 4096, PAGE_SHIFT = 12 };
 /* All blocks of memory, in lists by a hash of their addresses. The lists are global, because a process has one device. */
 static struct {
     struct block *list[LISTS];
-    uint64_t bytes; /* size of all blocks together */
 } memory;
 
 static struct block **list_of(uint64_t address)
@@ -157,7 +156,6 @@ static cudaError_t allocate(void **out, size_t bytes, enum memory_type type, enu
     if (error == cudaSuccess) {
         *block = (struct block){.next = *list_of(address), .address = address, .bytes = bytes, .type = type, .content = content};
         *list_of(address) = block;
-        memory.bytes += bytes;
         if (content != CU_CONTENT_ARRAY)
             cu_trace_created((void *)(uintptr_t)address, thing_of(block), content == CU_CONTENT_DATA ? bytes : 0);
         block = NULL;
@@ -266,14 +264,13 @@ static cudaError_t free_block(void *pointer, bool host, enum cu_content content)
         if (block == NULL && !host && content == CU_CONTENT_DATA)
             error = cu_graph_memory_free(pointer);
         else if (block == NULL || block->content != content || (block->type == TYPE_HOST) != host ||
-                 lanewise_free(rt_machine(), address) != LANEWISE_OK)
+                 rt_free(address) != LANEWISE_OK)
             error = cudaErrorInvalidValue;
         if (error == cudaErrorInvalidValue) {
             cu_trace_handle(pointer);
             cu_trace_reason("%p is not the start of memory that this function frees", pointer);
         } else if (block != NULL) {
             *at = block->next;
-            memory.bytes -= block->bytes;
             if (block->pool != NULL)
                 cu_pool_remove(block->pool, block->bytes);
             cu_trace_released(pointer, block);
@@ -326,7 +323,6 @@ CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size
 static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type type, unsigned flags)
 {
     cudaError_t error = allocate(out, bytes, type, CU_CONTENT_DATA);
-    uint8_t zero = 0;
 
     if (error != cudaSuccess || *out == NULL)
         return error;
@@ -336,8 +332,8 @@ static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type ty
         (*block)->flags = flags;
     if (lanewise_host_pointer(rt_machine(), (uint64_t)(uintptr_t)*out) == NULL)
         error = cudaErrorNotSupported;
-    else /* marks all bytes as initialised, because the emulator does not see which bytes the host writes */
-        lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)*out, &zero, 1, bytes);
+    else
+        rt_share(*out, bytes);
     rt_unlock();
     if (error != cudaSuccess) {
         (void)free_block(*out, type == TYPE_HOST, CU_CONTENT_DATA);
@@ -403,16 +399,6 @@ void cu_memory_forget_pool(const struct cu_pool *pool)
                 b->pool = NULL;
 }
 
-bool cu_memory_count(int64_t bytes)
-{
-    const uint64_t all = rt_memory_bytes();
-
-    if (bytes > 0 && (memory.bytes > all || (uint64_t)bytes > all - memory.bytes))
-        return false;
-    memory.bytes += (uint64_t)bytes;
-    return true;
-}
-
 void cu_memory_reset(void)
 {
     cu_virtual_reset();
@@ -424,10 +410,9 @@ void cu_memory_reset(void)
             struct block *block = memory.list[i];
 
             memory.list[i] = block->next;
-            (void)lanewise_free(rt_machine(), block->address);
+            (void)rt_free(block->address);
             cu_trace_released((void *)(uintptr_t)block->address, block);
         }
-    memory.bytes = 0;
     cu_registered_reset();
 }
 
@@ -476,7 +461,7 @@ CU_API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
     if (error == cudaSuccess && total != NULL)
         *total = all;
     if (error == cudaSuccess && available != NULL)
-        *available = memory.bytes < all ? all - memory.bytes : 0;
+        *available = all - rt_memory_used();
     rt_unlock();
     return cu_return(error);
 }

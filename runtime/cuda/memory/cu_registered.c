@@ -51,7 +51,7 @@ static void drop(struct registration **at)
 
     *at = r->next;
     if (r->device != 0) {
-        (void)lanewise_free(rt_machine(), r->device);
+        (void)rt_free(r->device);
         registered.copies--;
     }
     free(r->before);

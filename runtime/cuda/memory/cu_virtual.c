@@ -78,7 +78,7 @@ static void drop(struct physical *p)
             *at = p->next;
             break;
         }
-    cu_memory_count(-(int64_t)p->bytes);
+    rt_memory_return(p->bytes);
     free(p->content);
     free(p);
 }
@@ -282,7 +282,7 @@ CU_API CUresult cuMemCreate(unsigned long long *out, size_t bytes, const struct 
     if (p == NULL)
         return cu_driver_return(CUDA_ERROR_OUT_OF_MEMORY);
     rt_lock();
-    if (rt_machine() == NULL || bytes > rt_memory_bytes() || !cu_memory_count((int64_t)bytes)) {
+    if (rt_machine() == NULL || !rt_memory_take(bytes)) {
         free(p);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     } else {

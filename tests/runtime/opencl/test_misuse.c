@@ -321,6 +321,32 @@ static void released_handles_are_refused(void **state)
     }
 }
 
+static void the_device_grants_the_memory_that_it_reports(void **state)
+{
+    cl_ulong most, all;
+    cl_mem buffers[5];
+    cl_int error;
+
+    (void)state;
+    OK(clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL));
+    OK(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL));
+    assert_true(most >= all / 4);
+    for (unsigned round = 0; round < 2; round++) {
+        unsigned count = 0;
+
+        for (error = CL_SUCCESS; count < 5; count++) {
+            buffers[count] = clCreateBuffer(context, 0, most, NULL, &error);
+            if (error != CL_SUCCESS)
+                break;
+        }
+        assert_int_equal(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+        assert_int_equal(count, 3 + (all / most == 4)); /* the fixture has some memory */
+        assert_null(clSVMAlloc(context, CL_MEM_READ_WRITE, most, 0));
+        while (count-- != 0)
+            OK(clReleaseMemObject(buffers[count]));
+    }
+}
+
 /** Handles of many objects that exist one after the other: the memory of destroyed objects is used again. */
 static void destroyed_objects_do_not_pile_up(void **state)
 {
@@ -469,6 +495,7 @@ int main(void)
         cmocka_unit_test(events_of_another_context_are_refused),
         cmocka_unit_test(released_handles_are_refused),
         cmocka_unit_test(destroyed_objects_do_not_pile_up),
+        cmocka_unit_test(the_device_grants_the_memory_that_it_reports),
         cmocka_unit_test(memory_is_mapped_once_for_writing),
         cmocka_unit_test(binaries_with_an_altered_byte_are_refused),
         cmocka_unit_test(modules_of_later_versions_are_refused),
