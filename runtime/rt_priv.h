@@ -221,6 +221,9 @@ struct rt_queue {
     struct rt_queue *next, **link; /* neighbours in the list of all queues of the process */
     bool out_of_order;
     struct rt_command *first, **last;
+    struct rt_command **untested; /* link to the first command that was not tested since the event number `tested_at` has completed; the
+                                   * commands before it are not ready */
+    uint64_t tested_at;
     int wait_error; /* the front end's error code for a command that is not executed, because an event for which it waited
                      * has an error */
 };

@@ -10,6 +10,7 @@ static struct {
     pthread_mutex_t mutex;
     unsigned depth; /* number of times that the thread which holds the lock has taken it */
     pthread_cond_t changed; /* signalled when an event has completed */
+    uint64_t completed;     /* number of events that have completed */
     struct rt_queue *queues;
     struct rt_callback *due; /* list of callbacks to call; each of them is the first member of a struct due */
     struct rt_callback **due_last;
@@ -121,8 +122,10 @@ static void reach(struct rt_event *event, enum rt_state state)
     event->state = state;
     event->times_ns[state] = rt_now_ns();
     collect_due(event);
-    if (state == RT_COMPLETE)
-        pthread_cond_broadcast(&rt.changed);
+    if (state != RT_COMPLETE)
+        return;
+    rt.completed++;
+    pthread_cond_broadcast(&rt.changed);
 }
 
 bool rt_event_on(struct rt_event *event, enum rt_state state, rt_notify_fn notify, void *context)
@@ -151,7 +154,7 @@ void rt_event_complete(struct rt_event *event, int error)
 void rt_queue_init(struct rt_queue *queue, bool out_of_order, int wait_error)
 {
     *queue = (struct rt_queue){.out_of_order = out_of_order, .wait_error = wait_error};
-    queue->last = &queue->first;
+    queue->last = queue->untested = &queue->first;
     queue->next = rt.queues;
     queue->link = &rt.queues;
     if (rt.queues != NULL)
@@ -185,23 +188,28 @@ static bool waits_over(const struct rt_command *command, bool *failed)
 }
 
 /** Removes from @queue the first command that is ready. Returns this command, or NULL if none is ready. Sets *@failed if an
- *  event for which the command waited has an error. */
+ *  event for which the command waited has an error. A command becomes ready when an event completes. So if none has completed since
+ *  the last call, only the commands that were added since then are tested: programs may add many commands before one is ready. */
 static struct rt_command *take_ready(struct rt_queue *queue, bool *failed)
 {
-    for (struct rt_command **at = &queue->first; *at != NULL; at = &(*at)->next) {
-        struct rt_command *command = *at;
+    struct rt_command **at = queue->tested_at == rt.completed ? queue->untested : &queue->first, *command;
 
+    queue->tested_at = rt.completed;
+    for (; (command = *at) != NULL; at = &command->next) {
         *failed = false;
         if ((!command->follows_all || command == queue->first) && waits_over(command, failed)) {
             *at = command->next;
             if (command->next == NULL)
                 queue->last = at;
-            return command;
+            break;
         }
-        if (!queue->out_of_order || command->barrier)
-            return NULL;
+        if (!queue->out_of_order || command->barrier) {
+            command = NULL;
+            break;
+        }
     }
-    return NULL;
+    queue->untested = at;
+    return command;
 }
 
 static void execute(struct rt_queue *queue, struct rt_command *command, bool failed)

@@ -383,6 +383,29 @@ static bool has_feature(const char *name)
     return false;
 }
 
+/* A queue that tested all its commands after each new one would take minutes. */
+static void many_commands_wait_for_one_event(void **state)
+{
+    enum { COUNT = 200000 };
+    cl_int error, value = 0;
+    cl_event gate = clCreateUserEvent(context, &error), last;
+    cl_command_queue loose = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &error);
+    cl_mem buffer = clCreateBuffer(context, 0, sizeof value, NULL, &error);
+
+    (void)state;
+    for (cl_int i = 0; i < COUNT; i++)
+        OK(clEnqueueFillBuffer(loose, buffer, &i, sizeof i, 0, sizeof i, 1, &gate, i == COUNT - 1 ? &last : NULL));
+    OK(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL));
+    assert_int_equal(value, 0);
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    OK(clEnqueueReadBuffer(loose, buffer, CL_TRUE, 0, sizeof value, &value, 1, &last, NULL));
+    assert_int_equal(value, COUNT - 1);
+    OK(clReleaseEvent(last));
+    OK(clReleaseEvent(gate));
+    OK(clReleaseMemObject(buffer));
+    OK(clReleaseCommandQueue(loose));
+}
+
 static void features_that_are_reported_compile(void **state)
 {
     const char *text = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
@@ -795,6 +818,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sub_buffers_share_memory),
         cmocka_unit_test(a_user_event_holds_commands_back),
         cmocka_unit_test(queues_out_of_order_run_what_is_ready),
+        cmocka_unit_test(many_commands_wait_for_one_event),
         cmocka_unit_test(features_that_are_reported_compile),
         cmocka_unit_test(a_build_forgets_the_build_before),
         cmocka_unit_test(programs_report_the_size_of_their_variables),
