@@ -2,7 +2,7 @@
 # The core of the runtimes, which the OpenCL driver and the CUDA runtime share.
 noinst_LIBRARIES += libruntime.a
 libruntime_a_SOURCES = \
-	%D%/rt_device.c \
+	%D%/rt_calls.c %D%/rt_device.c \
 	%D%/rt_priv.h \
 	%D%/rt_queue.c %D%/rt_report.c \
 	%D%/rt_site.c \

@@ -156,20 +156,26 @@ int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address)
     char name[40];
     int result;
 
-    if (!rt_memory_take(bytes)) {
-        fprintf(stderr, "lanewise: the device has no memory for %" PRIu64 " bytes: %" PRIu64 " of its %" PRIu64 " bytes are in use\n", bytes,
-                device.allocated, rt_memory_bytes());
+    if (!rt_memory_take(bytes))
         return LANEWISE_ERROR;
-    }
     snprintf(name, sizeof name, "%.20s %u", what, device.next_buffer);
     result = lanewise_alloc(device.machine, bytes, name, address);
-    if (result == LANEWISE_OK) {
+    if (result == LANEWISE_OK)
         device.next_buffer = rt_site_of_buffer();
-    } else {
+    else
         rt_memory_return(bytes);
-        rt_complain("");
-    }
     return result;
+}
+
+void rt_complain_memory(const char *function, uint64_t bytes)
+{
+    const uint64_t all = rt_memory_bytes();
+
+    if (bytes <= all && device.allocated <= all - bytes)
+        rt_complain(function);
+    else
+        fprintf(stderr, "lanewise: %s: the device has no memory for %" PRIu64 " bytes: %" PRIu64 " of its %" PRIu64 " bytes are in use\n",
+                function, bytes, device.allocated, all);
 }
 
 int rt_free(uint64_t address)

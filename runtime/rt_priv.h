@@ -127,6 +127,8 @@ void rt_at_end(void (*report)(void));
 int rt_alloc(uint64_t bytes, uint64_t *address);
 /** Allocates memory of the device as rt_alloc() does. Its name in findings is @what and a number, such as "image 3". Locked. */
 int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address);
+/** Prints why rt_alloc() or rt_alloc_as() has failed in @function. */
+void rt_complain_memory(const char *function, uint64_t bytes);
 /** Frees memory that rt_alloc() or rt_alloc_as() has allocated. Errors: as lanewise_free(). Locked. */
 int rt_free(uint64_t address);
 /** Marks all bytes of new memory that host and kernels share as initialised, because the emulator does not see which bytes the host
@@ -227,6 +229,18 @@ struct rt_queue {
     int wait_error; /* the front end's error code for a command that is not executed, because an event for which it waited
                      * has an error */
 };
+/** Calls a function of the program in a thread of its own, after the functions of earlier calls. Waits a moment for its end. Returns a
+ *  number for the functions below; a larger number is of a later call, and 0 of a call that has ended. None of these functions is
+ *  called with the lock. */
+uint64_t rt_call(void (*function)(void *context), void *context);
+bool rt_call_ended(uint64_t number);
+/** Waits for the end of a call and of all earlier ones. Does not wait in the thread that makes the calls. */
+void rt_call_wait(uint64_t number);
+/** Returns the number of the latest call, or 0. */
+uint64_t rt_call_last(void);
+/** Called in a child after fork(). */
+void rt_calls_forked(void);
+
 void rt_queue_init(struct rt_queue *queue, bool out_of_order, int wait_error);
 /** Removes an empty queue from the list of all queues. */
 void rt_queue_fini(struct rt_queue *queue);

@@ -65,6 +65,7 @@ static void after_fork_in_child(void)
     rt.depth = 0;
     rt_lock();
     rt_forked();
+    rt_calls_forked();
     for (unsigned i = 0; i < depth; i++)
         rt_lock();
     rt_unlock();

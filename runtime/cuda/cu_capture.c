@@ -202,18 +202,21 @@ bool cu_stream_captures(cudaStream_t stream)
     return cu_is_stream(stream) && cu_stream_of(stream) != NULL && cu_stream_of(stream)->capture != NULL;
 }
 
-cudaError_t cu_stream_submit(cudaStream_t stream, const struct cu_work *work)
+cudaError_t cu_stream_check(cudaStream_t stream)
 {
-    struct cu_stream *s;
-
     if (!cu_is_stream(stream))
         return cudaErrorInvalidResourceHandle;
-    s = cu_stream_of(stream);
-    if (s != NULL && s->capture != NULL)
-        return capture_work(s, work);
-    if (s == NULL && stream != (cudaStream_t)2 && blocks_default_stream())
-        return cudaErrorStreamCaptureImplicit;
-    return cu_work_run(work);
+    return cu_stream_of(stream) == NULL && stream != (cudaStream_t)2 && blocks_default_stream() ? cudaErrorStreamCaptureImplicit
+                                                                                                 : cudaSuccess;
+}
+
+cudaError_t cu_stream_submit(cudaStream_t stream, const struct cu_work *work)
+{
+    const cudaError_t error = cu_stream_check(stream);
+
+    if (error == cudaSuccess && cu_stream_captures(stream))
+        return capture_work(cu_stream_of(stream), work);
+    return error == cudaSuccess ? cu_work_run(work) : error;
 }
 
 cudaError_t cu_capture_record(cudaStream_t stream, cudaEvent_t event, bool external)

@@ -263,6 +263,7 @@ CU_API cudaError_t cudaDeviceSynchronize(void)
 {
     cudaError_t error;
 
+    rt_call_wait(rt_call_last());
     rt_lock();
     error = cu_device_error();
     if (error == cudaSuccess)
@@ -292,6 +293,7 @@ CU_API cudaError_t cudaDeviceReset(void)
 {
     cudaError_t error = cudaSuccess;
 
+    rt_call_wait(rt_call_last());
     rt_lock();
     if (rt_machine() == NULL) {
         error = cudaErrorNoDevice;

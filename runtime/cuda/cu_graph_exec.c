@@ -108,6 +108,7 @@ CU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaErrorInvalidValue;
 
+    cu_stream_settle(stream);
     rt_lock();
     if (is_exec(exec))
         error = cu_device_error();

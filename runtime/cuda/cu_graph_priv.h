@@ -262,6 +262,7 @@ struct cu_stream {
     struct cu_capture *capture;        /* the capture to which the stream belongs, or NULL */
     struct cu_stream *next_in_capture;
     struct cu_nodes tails;             /* during a capture: nodes on which the next node of the stream depends */
+    uint64_t after;                    /* number of the call (rt_call()) that precedes the next work of the stream, or 0 */
 };
 struct cu_event {
     struct cu_event *next;
@@ -270,6 +271,7 @@ struct cu_event {
     bool recorded, captured;    /* captured: the event was last recorded in a capture */
     struct cu_capture *capture; /* NULL: the event was not captured, or the capture has ended */
     struct cu_nodes tails;      /* nodes on which work depends that waits for the event */
+    uint64_t after;             /* number of the call that the event follows, or 0 */
 };
 /** Returns the structure of a stream, or NULL for the default stream. */
 struct cu_stream *cu_stream_of(cudaStream_t stream);
@@ -281,6 +283,9 @@ struct cu_event *cu_events_first(void);
 cudaError_t cu_submit(struct cu_work work, cudaStream_t stream, bool now);
 /** Returns true if the stream belongs to a capture; locked. */
 bool cu_stream_captures(cudaStream_t stream);
+/** Returns the error of adding work to a stream: the handle is not valid, or the default stream must wait for a stream that is being
+ *  captured; locked. */
+cudaError_t cu_stream_check(cudaStream_t stream);
 /** Executes work in a stream, or adds it to the graph that is being captured; locked. */
 cudaError_t cu_stream_submit(cudaStream_t stream, const struct cu_work *work);
 /** Captures may forbid two kinds of functions: those that work in the default stream and are complete when they return

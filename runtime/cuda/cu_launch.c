@@ -187,6 +187,7 @@ cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream)
     lanewise_shape shape;
     cudaError_t error;
 
+    cu_stream_settle(stream);
     rt_lock();
     error = cu_kernel_check(p, &f, &shape); /* before the check of the stream, as an H100 does */
     if (error == cudaSuccess)

@@ -92,6 +92,9 @@ unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
 void cu_modules_reset(void);
+/** Waits for the host functions that precede the next work of a stream. Only they run later than the call that requests them. Does
+ *  nothing if the handle is not valid. Called without the lock. */
+void cu_stream_settle(cudaStream_t stream);
 /** Frees all physical memory and reserved addresses of virtual memory management; locked. */
 void cu_virtual_reset(void);
 /** Frees all device memory that the program has allocated, and ends the registrations of host memory; locked. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams and events. A call completes its work before it returns, so that synchronisation never has to wait. */
+/* Streams and events. A call completes its work before it returns, so that synchronisation waits only for host functions. */
 #include "runtime/cuda/cu_graph_priv.h"
 
 #include <stdlib.h>
@@ -44,6 +44,78 @@ struct cu_stream *cu_stream_make(cudaStream_t stream)
     if (stream == PER_THREAD && per_thread == NULL)
         per_thread = calloc(1, sizeof *per_thread);
     return cu_stream_of(stream);
+}
+
+/* ---- host functions that have not ended ------------------------------------------------------------------------- */
+
+/* As cu_stream.after, of the default stream and of the thread's own default stream. */
+static uint64_t default_after;
+static _Thread_local uint64_t per_thread_after;
+enum { NON_BLOCKING = 1 }; /* flag of a stream that is not ordered with the default stream */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/** Returns where the number of the call is that precedes the next work of a stream, or NULL if the handle is not valid; locked. */
+static uint64_t *after_of(cudaStream_t stream)
+{
+    if ((uintptr_t)stream < 2)
+        return &default_after;
+    if (stream == PER_THREAD)
+        return &per_thread_after;
+    for (struct cu_stream *s = streams; s != NULL; s = s->next)
+        if (s == stream)
+            return &s->after;
+    return NULL;
+}
+
+/** Returns the number of the latest call that precedes the next work of a stream. The default stream follows all blocking streams, and
+ *  they follow it; locked. */
+static uint64_t preceding(cudaStream_t stream)
+{
+    const uint64_t *own = after_of(stream);
+    uint64_t number = own != NULL ? *own : 0;
+
+    if (own == &default_after) {
+        number = later(number, per_thread_after);
+        for (const struct cu_stream *s = streams; s != NULL; s = s->next)
+            number = (s->flags & NON_BLOCKING) == 0 ? later(number, s->after) : number;
+    } else if (own != NULL && (stream == PER_THREAD || (stream->flags & NON_BLOCKING) == 0)) {
+        number = later(number, default_after);
+    }
+    return number;
+}
+
+static bool are_calls(void)
+{
+    return !rt_call_ended(rt_call_last());
+}
+
+void cu_stream_settle(cudaStream_t stream)
+{
+    uint64_t number;
+
+    if (!are_calls())
+        return;
+    rt_lock();
+    number = preceding(stream);
+    rt_unlock();
+    rt_call_wait(number);
+}
+
+/** Calls a host function after the work of the stream. */
+static void call_later(cudaStream_t stream, void (*function)(void *), void *user)
+{
+    const uint64_t number = rt_call(function, user); /* calls are made in their order, so it follows all earlier host functions */
+    uint64_t *after;
+
+    rt_lock();
+    after = after_of(stream);
+    if (after != NULL)
+        *after = later(*after, number);
+    rt_unlock();
 }
 
 struct cu_event *cu_events_first(void)
@@ -151,12 +223,19 @@ static cudaError_t check_stream(cudaStream_t stream)
 
 CU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    cu_stream_settle(stream);
     return check_stream(stream);
 }
 
 CU_API cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return check_stream(stream);
+    const cudaError_t error = check_stream(stream);
+    bool ended;
+
+    rt_lock();
+    ended = rt_call_ended(preceding(stream));
+    rt_unlock();
+    return error == cudaSuccess && !ended ? cudaErrorNotReady : error;
 }
 
 CU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
@@ -193,6 +272,8 @@ CU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
     rt_lock();
     error = cu_is_stream(stream) && cu_is_event(event) ? cu_capture_wait(stream, event, flags == EXTERNAL)
         : cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess)
+        *after_of(stream) = later(*after_of(stream), event->after);
     rt_unlock();
     return cu_return(error);
 }
@@ -205,19 +286,43 @@ CU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
     error = cu_device_error();
-    if (error == cudaSuccess)
+    const bool captures = cu_stream_captures(stream);
+    if (error == cudaSuccess && !captures)
+        error = cu_stream_check(stream);
+    else if (error == cudaSuccess)
         error = cu_stream_submit(stream, &(struct cu_work){.type = CU_HOST, .host = {function, user}});
     rt_unlock();
+    if (error == cudaSuccess && !captures)
+        call_later(stream, function, user);
     return cu_return(error);
+}
+
+/** A call of a function for cudaStreamAddCallback(). */
+struct callback {
+    void (*function)(cudaStream_t, cudaError_t, void *);
+    cudaStream_t stream;
+    void *user;
+};
+static void call_back(void *context)
+{
+    const struct callback c = *(struct callback *)context;
+
+    free(context);
+    c.function(c.stream, cudaSuccess, c.user);
 }
 
 CU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, void (*callback)(cudaStream_t, cudaError_t, void *), void *user,
                                          unsigned flags)
 {
     cudaError_t error = callback != NULL && flags == 0 ? check_stream(stream) : cudaErrorInvalidValue;
+    struct callback *c = error == cudaSuccess ? malloc(sizeof *c) : NULL;
 
-    if (error == cudaSuccess)
-        callback(stream, cudaSuccess, user);
+    if (error == cudaSuccess && c == NULL)
+        error = cudaErrorMemoryAllocation;
+    if (error == cudaSuccess) {
+        *c = (struct callback){callback, stream, user};
+        call_later(stream, call_back, c);
+    }
     return cu_return(error);
 }
 
@@ -298,6 +403,8 @@ CU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
     rt_lock();
     error = cu_is_event(event) && cu_is_stream(stream) ? cu_capture_record(stream, event, flags == EXTERNAL)
         : cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess)
+        event->after = preceding(stream);
     rt_unlock();
     return cu_return(error);
 }
@@ -307,28 +414,39 @@ CU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaEventRecordWithFlags(event, stream, 0);
 }
 
-static cudaError_t check_event(cudaEvent_t event)
+/** Sets *@after to the number of the call that the event follows. */
+static cudaError_t check_event(cudaEvent_t event, uint64_t *after)
 {
     cudaError_t error;
 
     rt_lock();
+    *after = 0;
     error = cu_is_event(event) ? cu_device_error() : cudaErrorInvalidResourceHandle;
     if (error == cudaSuccess && event->captured) {
         error = cudaErrorCapturedEvent;
         cu_capture_invalidate(event->capture);
     }
+    if (error == cudaSuccess)
+        *after = event->after;
     rt_unlock();
     return cu_return(error);
 }
 
 CU_API cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    return check_event(event);
+    uint64_t after;
+    const cudaError_t error = check_event(event, &after);
+
+    rt_call_wait(after);
+    return error;
 }
 
 CU_API cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    return check_event(event);
+    uint64_t after;
+    const cudaError_t error = check_event(event, &after);
+
+    return error == cudaSuccess && !rt_call_ended(after) ? cudaErrorNotReady : error;
 }
 
 CU_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)

@@ -205,6 +205,8 @@ static cl_int allocate(struct _cl_mem *mem, void *host)
     mem->is_svm = uses && cl_svm_holds(mem->object.context, host, mem->bytes);
     if (mem->bytes > most ||
         rt_alloc_as("image", DESCRIPTOR_BYTES + (mem->is_svm ? 0 : mem->bytes), &image->descriptor) != LANEWISE_OK) {
+        if (mem->bytes <= most)
+            rt_complain_memory("clCreateImage", mem->bytes);
         image->descriptor = 0;
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     }

@@ -98,6 +98,7 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
         mem->is_svm = true;
         mem->address = (uint64_t)(uintptr_t)host;
     } else if (rt_alloc(bytes, &mem->address) != LANEWISE_OK) {
+        rt_complain_memory("clCreateBuffer", bytes);
         *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         mem->parent = NULL;
     } else if (host != NULL && lanewise_write(rt_machine(), mem->address, host, bytes) != LANEWISE_OK) {

@@ -57,4 +57,4 @@ EXTRA_DIST += tests/runtime/test_app.sh tests/runtime/test_api_checks.sh tests/r
 	tests/runtime/cuda_lib.sh tests/runtime/test_graphs.sh tests/runtime/graphs/graphs.cu tests/runtime/graphs/fault.cu tests/runtime/app/test_app_options.sh \
 	tests/runtime/app/test_app_record.sh tests/runtime/app/dimensions.c tests/runtime/app/test_app_builds.sh tests/runtime/app/test_app_log.sh tests/runtime/app/test_app_reports.sh \
 	tests/runtime/test_memory.sh tests/runtime/memory/virtual.cu tests/runtime/memory/nodes.cu tests/runtime/memory/tiles.cu \
-	tests/runtime/memory/limits.cu tests/runtime/memory/check.h
+	tests/runtime/memory/limits.cu tests/runtime/memory/host_functions.cu tests/runtime/memory/check.h

@@ -589,6 +589,7 @@ cudaError_t cu_submit(struct cu_work work, cudaStream_t stream, bool now)
 {
     cudaError_t error;
 
+    cu_stream_settle(now ? NULL : stream);
     rt_lock();
     error = now ? run_now(&work) : cu_stream_submit(stream, &work);
     rt_unlock();
