@@ -452,12 +452,17 @@ cl_int CL_API_CALL clReleaseProgram(cl_program program)
 
 /* ---- builds ---------------------------------------------------------------------------------------------------- */
 
-/** Returns true if each word begins with a dash, or is the operand of -D or -I. */
+/** Returns true if each word begins with a dash, or is the operand of -D or -I, and none makes clang write files or load libraries. */
 static bool are_options(char *const *words)
 {
+    static const char *const refused[] = {"-save-temps", "-fplugin", "-fpass-plugin", "-o"};
+
     for (; *words != NULL; words++) {
         if (**words != '-')
             return false;
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+            if (strncmp(*words, refused[i], strlen(refused[i])) == 0)
+                return false;
         if (strcmp(*words, "-D") == 0 || strcmp(*words, "-I") == 0)
             if (*++words == NULL)
                 return false;

@@ -464,6 +464,18 @@ static void all_languages_that_the_device_names_are_compiled(void **state)
     assert_true(has_2_0);
 }
 
+static void options_that_write_files_are_refused(void **state)
+{
+    static const char *const options[] = {"-save-temps", "-fplugin=x.so", "-o x", "-cl-mad-enable -ox"};
+    cl_program program = source_of(context, "kernel void k(global int *out) { *out = 5; }\n");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        assert_int_equal(clBuildProgram(program, 1, &device, options[i], NULL, NULL), CL_INVALID_BUILD_OPTIONS);
+    OK(clBuildProgram(program, 1, &device, "-cl-opt-disable", NULL, NULL));
+    OK(clReleaseProgram(program));
+}
+
 static void kernels_in_cpp_for_opencl_run(void **state)
 {
     cl_program program = source_of(context, "template <class T> struct pair { T a, b; T sum() const { return a + b; } };\n"
@@ -500,6 +512,7 @@ int main(void)
         cmocka_unit_test(binaries_with_an_altered_byte_are_refused),
         cmocka_unit_test(modules_of_later_versions_are_refused),
         cmocka_unit_test(all_languages_that_the_device_names_are_compiled),
+        cmocka_unit_test(options_that_write_files_are_refused),
         cmocka_unit_test(kernels_in_cpp_for_opencl_run),
     };
 
