@@ -21,6 +21,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, con
 struct logs {
     char *info, *error;
     unsigned info_bytes, error_bytes;
+    void **error_size; /* value of the option with the buffer's size, which gets the size of the message; or NULL */
 };
 enum { OPTION_INFO = 3, OPTION_INFO_BYTES, OPTION_ERROR, OPTION_ERROR_BYTES };
 
@@ -31,9 +32,16 @@ static struct logs read_options(unsigned count, const int *options, void **value
     for (unsigned i = 0; i < count && options != NULL && values != NULL; i++)
         switch (options[i]) {
         case OPTION_INFO: logs.info = values[i]; break;
-        case OPTION_INFO_BYTES: logs.info_bytes = (unsigned)(uintptr_t)values[i]; break;
+        case OPTION_INFO_BYTES:
+            logs.info_bytes = (unsigned)(uintptr_t)values[i];
+            values[i] = NULL; /* there are no messages but errors */
+            break;
         case OPTION_ERROR: logs.error = values[i]; break;
-        case OPTION_ERROR_BYTES: logs.error_bytes = (unsigned)(uintptr_t)values[i]; break;
+        case OPTION_ERROR_BYTES:
+            logs.error_bytes = (unsigned)(uintptr_t)values[i];
+            logs.error_size = &values[i];
+            values[i] = NULL;
+            break;
         default: break; /* options for optimisation, targets and caches have no effect */
         }
     if (logs.info != NULL && logs.info_bytes != 0)
@@ -46,10 +54,13 @@ static struct logs read_options(unsigned count, const int *options, void **value
 /** Writes the machine's error message to the program's buffer for errors, or to standard error if there is none. */
 static void report(const struct logs *logs)
 {
-    if (logs->error != NULL && logs->error_bytes != 0)
-        snprintf(logs->error, logs->error_bytes, "%s", lanewise_error(rt_machine()));
-    else
+    if (logs->error == NULL || logs->error_bytes == 0) {
         rt_complain("");
+        return;
+    }
+    snprintf(logs->error, logs->error_bytes, "%s", lanewise_error(rt_machine()));
+    if (logs->error_size != NULL)
+        *logs->error_size = (void *)(uintptr_t)strlen(logs->error);
 }
 
 /* ---- modules ------------------------------------------------------------------------------------------------------ */

@@ -223,6 +223,7 @@ int main(void)
     /* a module that calls a function which another module defines */
     IS(218, CU(cuModuleLoadDataEx, &module, scale, 2u, log_options, log_values));
     IS(1, strstr(log, "twice") != NULL);
+    IS(1, (uintptr_t)log_values[1] == strlen(log)); /* the size of the message replaces that of the buffer */
     IS(0, CU(cuLinkCreate_v2, 0u, NULL, NULL, &link));
     IS(0, CU(cuLinkAddData_v2, link, 1, scale, sizeof scale, "scale", 0u, NULL, NULL));
     IS(0, CU(cuLinkAddData_v2, link, 1, twice, sizeof twice, NULL, 0u, NULL, NULL));
