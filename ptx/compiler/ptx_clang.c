@@ -175,7 +175,7 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
                                          /* sm_35 has 32-bit rotations. For targets without them, clang writes rotations as
                                           * shifts, which are wrong for counts above 31 */
                                          "-Xclang", "-target-cpu", "-Xclang", "sm_35",
-                                         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
+                                         PTX_CLANG_KEEP_NULL, "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
                                          /* libclc and our overrides implement these extensions; clang 14 declares vload_half only
                                           * with cl_khr_fp16 */
                                          "-D__IMAGE_SUPPORT__=1", "-Dcl_khr_image2d_from_buffer=1",

@@ -221,6 +221,9 @@ bool ptx_wants_warnings(const char *const *flags, size_t count);
  *  to a shuffle that only reads the values of other lanes. Without the option, clang would remove the condition under which a
  *  lane initialises the value. ptx_run_compiler() replaces the option by the spelling that the clang in use accepts. */
 #define PTX_CLANG_MAYBE_UNWRITTEN "-no-enable-noundef-analysis"
+/** Option by which clang keeps accesses through null pointers, so that the checks report them. Otherwise clang takes such an access
+ *  for unreachable code, and removes it together with its condition. */
+#define PTX_CLANG_KEEP_NULL "-fno-delete-null-pointer-checks"
 /** Runs a program without a shell, with the limits of a compiler, and reads its output. @wait_status: as from waitpid(). @scratch is
  *  removed if a signal ends this program. */
 enum lw_status ptx_run_program(const char *const *argv, const char *scratch, struct lw_buffer *output, int *wait_status,

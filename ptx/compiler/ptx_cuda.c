@@ -217,7 +217,7 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         /* Sources may declare variadic functions, as templates that inspect types do. clang permits them if it finds an SDK. */
         "-Xclang", "-fcuda-allow-variadic-functions",
-        "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
+        PTX_CLANG_KEEP_NULL, "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     static const char *const values[] = {PTX_CLANG_VALUES};
     const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
     char result[PTX_PATH_BYTES + 16];

@@ -179,6 +179,25 @@ static void library_functions_come_from_libclc(void **state)
     free(ptx);
 }
 
+static void an_access_through_a_null_pointer_remains(void **state)
+{
+    static const char text[] = "__kernel void g(__global int *p) { if (p == 0) *p = 7001; }\n"
+                               "__kernel void l(int i) { __local int *p = 0; if (i == 5) *p = 7002; }\n"
+                               "__kernel void m(int i) { int *p = 0; if (i == 5) *p = 7003; }\n";
+
+    for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
+        char *ptx;
+
+        if (!installed(versions[i]))
+            continue;
+        ptx = compile(*state, text, i % 2 == 0 ? NULL : "-cl-std=CL2.0", versions[i]);
+        expect_text(ptx, "7001");
+        expect_text(ptx, "7002");
+        expect_text(ptx, "7003");
+        free(ptx);
+    }
+}
+
 static void options_of_the_user_replace_ours(void **state)
 {
     char *ptx = compile(*state,
@@ -357,6 +376,7 @@ int main(void)
         TEST(global_ids_include_the_offset_and_dimensions_are_known),
         TEST(native_functions_of_every_width_become_approximations),
         TEST(library_functions_come_from_libclc),
+        TEST(an_access_through_a_null_pointer_remains),
         TEST(options_of_the_user_replace_ours),
         TEST(an_error_in_the_source_has_its_line_and_the_next_ones),
         TEST(all_output_of_a_failed_compiler_is_passed_on),

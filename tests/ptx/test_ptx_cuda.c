@@ -460,6 +460,16 @@ static void levels_and_gathers_are_refused_with_their_kernel_alone(void **state)
     free(ptx);
 }
 
+static void an_access_through_a_null_pointer_remains(void **state)
+{
+    static const char text[] = "__global__ void k(int *p) { if (p == nullptr) *p = 7001; }\n"
+                               "__global__ void l() { *(int *)nullptr = 7002; }\n"
+                               "__global__ void m(int *p, int i) { int *q = nullptr; if (i == 5) p[0] = *q + 7003; }\n";
+    static const char *const parts[] = {"7001", "7002", "7003", NULL};
+
+    with_all(*state, text, parts);
+}
+
 static void an_error_in_the_source_has_its_line(void **state)
 {
     const struct fixture *f = *state;
@@ -538,6 +548,7 @@ int main(void)
         TEST(a_header_given_on_the_command_line_may_use_cudas_names),
         TEST(what_there_is_not_is_refused_by_name),
         TEST(levels_and_gathers_are_refused_with_their_kernel_alone),
+        TEST(an_access_through_a_null_pointer_remains),
         TEST(an_error_in_the_source_has_its_line),
         TEST_CACHE(our_headers_are_stored_once_and_repaired_when_damaged),
         TEST_CACHE(without_a_cache_folder_the_headers_are_private),
