@@ -62,6 +62,12 @@ for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang "$src/registered.cu" -o registered-$clang >log 2>&1 || { fail "$clang: registered.cu does not compile"; cat log; }
     right registered-$clang
 done
+# Mathematical functions.
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    "$lanewise" cc --compiler $clang "$src/../mathematics/mathematics.cu" -o mathematics-$clang >log 2>&1 || { fail "$clang: mathematics.cu does not compile"; cat log; }
+    right mathematics-$clang
+done
 # Managed variables, in a program of one file, of two separate files, and of two linked files.
 sed '/other_value() == 33/d' "$src/managed.cu" >managed_one.cu
 for clang in clang-14 clang-15 clang-16 clang-19; do

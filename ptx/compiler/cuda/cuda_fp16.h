@@ -217,6 +217,7 @@ LW_HD __half2 __hmul2_sat(__half2 a, __half2 b) { return __hmul_sat2(a, b); }
     }
 LW_FMA(__hfma, "fma.rn", __half) LW_FMA(__hfma_sat, "fma.rn.sat", lw_half_saturated)
 #undef LW_FMA
+LW_HD __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) { return __hfma_sat2(a, b, c); }
 /* The quotient of two halves is rounded to 24 bits and then to a half. 24 bits are enough to give the same result as a
  * single rounding. */
 LW_HD __half __hdiv(__half a, __half b) { return __half((float)a / (float)b); }

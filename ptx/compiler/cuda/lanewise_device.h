@@ -613,6 +613,12 @@ template <class T> LW_FN unsigned int __match_all_sync(unsigned int mask, T x, i
 {
     return lw_match_all(mask, __builtin_bit_cast(typename lw_word<sizeof(T)>::type, x), equal);
 }
+/* Smaller integers are promoted to int, as by CUDA's functions. */
+#define LW_MATCH(T)                                                                               \
+    LW_FN unsigned int __match_any_sync(unsigned int mask, T x) { return __match_any_sync(mask, (int)x); } \
+    LW_FN unsigned int __match_all_sync(unsigned int mask, T x, int *equal) { return __match_all_sync(mask, (int)x, equal); }
+LW_MATCH(bool) LW_MATCH(char) LW_MATCH(signed char) LW_MATCH(unsigned char) LW_MATCH(short) LW_MATCH(unsigned short)
+#undef LW_MATCH
 #define LW_REDUCE(F, OP, T)                                                                       \
     __attribute__((convergent)) LW_FN T F(unsigned int mask, T x)                                 \
     {                                                                                             \

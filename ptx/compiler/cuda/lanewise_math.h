@@ -8,30 +8,30 @@
 #define LW_CLC1(F) __device__ float F(float x); __device__ double F(double x);
 #define LW_CLC2(F) __device__ float F(float x, float y); __device__ double F(double x, double y);
 LW_CLC1(acos) LW_CLC1(acosh) LW_CLC1(acospi) LW_CLC1(asin) LW_CLC1(asinh) LW_CLC1(asinpi)
-LW_CLC1(atan) LW_CLC1(atanh) LW_CLC1(cbrt) LW_CLC1(cos) LW_CLC1(cosh) LW_CLC1(cospi)
+LW_CLC1(atan) LW_CLC1(atanh) LW_CLC1(cbrt) LW_CLC1(cos)
 LW_CLC1(erf) LW_CLC1(erfc) LW_CLC1(exp) LW_CLC1(exp2) LW_CLC1(exp10) LW_CLC1(expm1)
 LW_CLC1(lgamma) LW_CLC1(log) LW_CLC1(log2) LW_CLC1(log10) LW_CLC1(log1p) LW_CLC1(logb)
-LW_CLC1(sin) LW_CLC1(sinh) LW_CLC1(sinpi) LW_CLC1(tan) LW_CLC1(tanh) LW_CLC1(tgamma)
+LW_CLC1(sin) LW_CLC1(sinh) LW_CLC1(tan) LW_CLC1(tanh) LW_CLC1(tgamma)
 LW_CLC1(round)
 LW_CLC2(atan2) LW_CLC2(fdim) LW_CLC2(fmod) LW_CLC2(hypot) LW_CLC2(nextafter) LW_CLC2(pow)
 LW_CLC2(remainder)
-__device__ int ilogb(float x);
-__device__ int ilogb(double x);
 __device__ float ldexp(float x, int n);
 __device__ double ldexp(double x, int n);
+__device__ float cosh(float x);
+__device__ double cospi(double x);
+__device__ double sinpi(double x);
 #undef LW_CLC1
 #undef LW_CLC2
 
 #define LW_F1(F) LW_FN float F##f(float x) { return F(x); }
 #define LW_F2(F) LW_FN float F##f(float x, float y) { return F(x, y); }
 LW_F1(acos) LW_F1(acosh) LW_F1(asin) LW_F1(asinh) LW_F1(atan) LW_F1(atanh) LW_F1(cbrt) LW_F1(cos)
-LW_F1(cosh) LW_F1(cospi) LW_F1(erf) LW_F1(erfc) LW_F1(exp) LW_F1(exp2) LW_F1(exp10) LW_F1(expm1)
+LW_F1(cosh) LW_F1(erf) LW_F1(erfc) LW_F1(exp) LW_F1(exp2) LW_F1(exp10) LW_F1(expm1)
 LW_F1(lgamma) LW_F1(log) LW_F1(log2) LW_F1(log10) LW_F1(log1p) LW_F1(logb) LW_F1(sin) LW_F1(sinh)
-LW_F1(sinpi) LW_F1(tan) LW_F1(tanh) LW_F1(tgamma) LW_F1(round)
+LW_F1(tan) LW_F1(tanh) LW_F1(tgamma) LW_F1(round)
 LW_F2(atan2) LW_F2(fdim) LW_F2(fmod) LW_F2(hypot) LW_F2(nextafter) LW_F2(pow) LW_F2(remainder)
 #undef LW_F1
 #undef LW_F2
-LW_FN int ilogbf(float x) { return ilogb(x); }
 LW_FN float ldexpf(float x, int n) { return ldexp(x, n); }
 LW_FN float scalbnf(float x, int n) { return ldexp(x, n); }
 LW_FN double scalbn(double x, int n) { return ldexp(x, n); }
@@ -53,22 +53,17 @@ LW_BUILTIN1(fabs)
 LW_BUILTIN2(copysign) LW_BUILTIN2(fmin) LW_BUILTIN2(fmax)
 #undef LW_BUILTIN1
 #undef LW_BUILTIN2
-LW_FN double copysign(double x, float y) { return __builtin_copysign(x, y); }
-LW_FN double copysign(float x, double y) { return __builtin_copysign(x, y); }
 LW_FN float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 LW_FN float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
 LW_FN double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 LW_FN float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
 LW_FN float rsqrt(float x) { return __nvvm_rsqrt_approx_f(x); }
-LW_FN double rsqrt(double x) { return 1.0 / __nvvm_sqrt_rn_d(x); }
 LW_FN float fmaf(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
 LW_FN float fma(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
 LW_FN double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
 LW_FN float fdividef(float x, float y) { return x / y; }
 LW_FN float fdivide(float x, float y) { return x / y; }
 LW_FN double fdivide(double x, double y) { return x / y; }
-LW_FN float rcbrtf(float x) { return 1.0f / cbrt(x); }
-LW_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
 
 /* Reinterpretation of bits. */
 LW_FN int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
@@ -135,8 +130,12 @@ LW_FN long long llround(double x) { return __nvvm_d2ll_rz(round(x)); }
 LW_FN void sincosf(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
 LW_FN void sincos(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
 LW_FN void sincos(double x, double *s, double *c) { *s = sin(x); *c = cos(x); }
-LW_FN void sincospif(float x, float *s, float *c) { *s = sinpi(x); *c = cospi(x); }
-LW_FN void sincospi(float x, float *s, float *c) { *s = sinpi(x); *c = cospi(x); }
+LW_FN float sinpif(float x) { return (float)sinpi((double)x); }
+LW_FN float cospif(float x) { return (float)cospi((double)x); }
+LW_FN float sinpi(float x) { return sinpif(x); }
+LW_FN float cospi(float x) { return cospif(x); }
+LW_FN void sincospif(float x, float *s, float *c) { *s = sinpif(x); *c = cospif(x); }
+LW_FN void sincospi(float x, float *s, float *c) { sincospif(x, s, c); }
 LW_FN void sincospi(double x, double *s, double *c) { *s = sinpi(x); *c = cospi(x); }
 LW_FN float modff(float x, float *whole)
 {
@@ -175,12 +174,25 @@ LW_FN double frexp(double x, int *n)
     return __hiloint2double((__double2hiint(scaled) & (int)0x800fffff) | 0x3fe00000,
                             __double2loint(scaled));
 }
+/* 8 |y| may be infinite: then |x| < 8 |y|. */
 LW_FN double remquo(double x, double y, int *quotient)
 {
-    double rest = remainder(x, y), whole = fmod(x - rest, 8 * y) / y;
+    const double ay = __builtin_fabs(y);
+    double rest = fmod(__builtin_fabs(x), 8 * ay);
+    int bits = 0;
 
-    *quotient = isfinite(whole) ? (int)__nvvm_d2ll_rn(whole) % 8 : 0;
-    return rest;
+    for (int bit = 4; bit != 1; bit /= 2)
+        if (rest >= bit * ay) {
+            rest -= bit * ay;
+            bits += bit;
+        }
+    for (int i = 0; i < 2; i++) /* the nearest multiple of y, or of two that are as near the even one */
+        if (rest > ay - rest || (rest == ay - rest && (bits & 1) != 0)) {
+            rest -= ay;
+            bits++;
+        }
+    *quotient = signbit(x) != signbit(y) ? -(bits & 7) : bits & 7;
+    return signbit(x) ? -rest : rest;
 }
 LW_FN float remquof(float x, float y, int *quotient)
 {
@@ -188,99 +200,7 @@ LW_FN float remquof(float x, float y, int *quotient)
 }
 LW_FN float remquo(float x, float y, int *quotient) { return remquof(x, y, quotient); }
 
-/* Norms. */
-LW_FN float rhypotf(float x, float y) { return 1.0f / hypot(x, y); }
-LW_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
-LW_FN float norm3df(float x, float y, float z)
-{
-    return (float)__nvvm_sqrt_rn_d((double)x * x + (double)y * y + (double)z * z);
-}
-LW_FN double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
-LW_FN float norm4df(float x, float y, float z, float w)
-{
-    return (float)__nvvm_sqrt_rn_d((double)x * x + (double)y * y + (double)z * z + (double)w * w);
-}
-LW_FN double norm4d(double x, double y, double z, double w) { return hypot(hypot(x, y), hypot(z, w)); }
-LW_FN double norm(int n, const double *p)
-{
-    double most = 0, sum = 0; /* The squares are scaled, because a square may overflow or underflow. */
-
-    for (int i = 0; i < n; i++)
-        most = fmax(most, fabs(p[i]));
-    if (most == __builtin_inf())
-        return most;
-    most = most == 0 ? 1 : most;
-    for (int i = 0; i < n; i++)
-        sum += p[i] / most * (p[i] / most);
-    return most * __nvvm_sqrt_rn_d(sum);
-}
-LW_FN float normf(int n, const float *p)
-{
-    double sum = 0;
-
-    for (int i = 0; i < n; i++)
-        sum += (double)p[i] * p[i];
-    return (float)__nvvm_sqrt_rn_d(sum);
-}
-LW_FN double rnorm(int n, const double *p) { return 1.0 / norm(n, p); }
-LW_FN float rnormf(int n, const float *p) { return 1.0f / normf(n, p); }
-LW_FN float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
-LW_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
-LW_FN float rnorm4df(float x, float y, float z, float w) { return 1.0f / norm4df(x, y, z, w); }
-LW_FN double rnorm4d(double x, double y, double z, double w) { return 1.0 / norm4d(x, y, z, w); }
-
-/* The normal distribution. */
-LW_FN double erfcx(double x)
-{
-    return x < 25 ? exp(x * x) * erfc(x) : 0.56418958354775629 / x * (1 - 0.5 / (x * x));
-}
-LW_FN float erfcxf(float x) { return (float)erfcx((double)x); }
-LW_FN double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654757); }
-LW_FN float normcdff(float x) { return (float)normcdf((double)x); }
-/* Giles' approximation of the inverse, then two steps of Newton's method for erf. */
-LW_FN double erfinv(double x)
-{
-    double w = -log((1 - x) * (1 + x)), y;
-
-    if (!(x > -1 && x < 1))
-        return x == 1 ? __builtin_inf() : x == -1 ? -__builtin_inf() : __builtin_nan("");
-    if (w < 5) {
-        w -= 2.5;
-        y = 2.81022636e-08;
-        y = 3.43273939e-07 + y * w;
-        y = -3.5233877e-06 + y * w;
-        y = -4.39150654e-06 + y * w;
-        y = 0.00021858087 + y * w;
-        y = -0.00125372503 + y * w;
-        y = -0.00417768164 + y * w;
-        y = 0.246640727 + y * w;
-        y = 1.50140941 + y * w;
-    } else {
-        w = sqrt(w) - 3;
-        y = -0.000200214257;
-        y = 0.000100950558 + y * w;
-        y = 0.00134934322 + y * w;
-        y = -0.00367342844 + y * w;
-        y = 0.00573950773 + y * w;
-        y = -0.0076224613 + y * w;
-        y = 0.00943887047 + y * w;
-        y = 1.00167406 + y * w;
-        y = 2.83297682 + y * w;
-    }
-    y *= x;
-    for (int i = 0; i < 2; i++) {
-        /* Computes 1 - |erf| with erfc(), because near the ends erf() has no significant digits left. */
-        double off = y < 0 ? erfc(-y) - (1 + x) : (1 - x) - erfc(y);
-
-        y -= (y < 0 ? off : -off) * (y < 0 ? 1 : -1) * 0.88622692545275805 * exp(y * y);
-    }
-    return y;
-}
-LW_FN float erfinvf(float x) { return (float)erfinv((double)x); }
-LW_FN double erfcinv(double x) { return erfinv(1 - x); }
-LW_FN float erfcinvf(float x) { return (float)erfcinv((double)x); }
-LW_FN double normcdfinv(double x) { return -1.4142135623730951 * erfcinv(2 * x); }
-LW_FN float normcdfinvf(float x) { return (float)normcdfinv((double)x); }
+#include "lanewise_special.h"
 
 /* Bessel functions are not supported. A kernel that calls one is refused, and the message names the function declared here. */
 extern "C" __device__ double bessel_function_is_not_supported(double x);
@@ -406,25 +326,52 @@ LW_FN long long llmax(long long x, long long y) { return max(x, y); }
 LW_FN unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
 LW_FN unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
-/* Operands of two types: the common type of the standard's <cmath> determines the function. */
-#define LW_MIXED(F)                                                                               \
-    LW_FN double F(float x, double y) { return F((double)x, y); }                                 \
-    LW_FN double F(double x, float y) { return F(x, (double)y); }                                 \
-    LW_FN double F(int x, double y) { return F((double)x, y); }                                   \
-    LW_FN double F(double x, int y) { return F(x, (double)y); }                                   \
-    LW_FN double F(int x, float y) { return F((double)x, (double)y); }                            \
-    LW_FN double F(float x, int y) { return F((double)x, (double)y); }                            \
-    LW_FN double F(int x, int y) { return F((double)x, (double)y); }
-LW_MIXED(atan2) LW_MIXED(fmod) LW_MIXED(hypot) LW_MIXED(pow) LW_MIXED(fmin) LW_MIXED(fmax)
-#undef LW_MIXED
-/* Operands of integer types become double. These functions are templates, so that a program may define its own log2(int). */
-template <bool> struct lw_if {};
-template <> struct lw_if<true> { typedef double type; };
-template <class T> struct lw_of_integer : lw_if<__is_integral(T)> {};
-#define LW_INTEGER(F)                                                                             \
-    template <class T> LW_FN typename lw_of_integer<T>::type F(T x) { return F((double)x); }
-LW_INTEGER(ceil) LW_INTEGER(cos) LW_INTEGER(exp) LW_INTEGER(fabs) LW_INTEGER(floor) LW_INTEGER(log)
-LW_INTEGER(log2) LW_INTEGER(log10) LW_INTEGER(sin) LW_INTEGER(sqrt) LW_INTEGER(tan)
+/* Operands of integer types become double, and so do operands of two different types, as in the standard's <cmath>. These
+ * functions are templates, so that a program may define its own log2(int). */
+template <bool, class R> struct lw_if {};
+template <class R> struct lw_if<true, R> { typedef R type; };
+template <class T> struct lw_number { static constexpr bool value = __is_integral(T); };
+template <> struct lw_number<float> { static constexpr bool value = true; };
+template <> struct lw_number<double> { static constexpr bool value = true; };
+template <class T, class R> struct lw_of_integer : lw_if<__is_integral(T), R> {};
+/* The result @R of a function for numbers that are not all of type float, nor all of type double. */
+template <class R, class T, class U, class V = U> struct lw_of_mixed
+    : lw_if<lw_number<T>::value && lw_number<U>::value && lw_number<V>::value &&
+            !(__is_same(T, U) && __is_same(U, V) && !__is_integral(T)), R> {};
+#define LW_INTEGER(F, R) \
+    template <class T> LW_FN typename lw_of_integer<T, R>::type F(T x) { return F((double)x); }
+#define LW_INTEGER_AND(F, R, A) \
+    template <class T> LW_FN typename lw_of_integer<T, R>::type F(T x, A a) { return F((double)x, a); }
+#define LW_MIXED(F) \
+    template <class T, class U> LW_FN typename lw_of_mixed<double, T, U>::type F(T x, U y) { return F((double)x, (double)y); }
+LW_INTEGER(acos, double) LW_INTEGER(acosh, double) LW_INTEGER(asin, double) LW_INTEGER(asinh, double)
+LW_INTEGER(atan, double) LW_INTEGER(atanh, double) LW_INTEGER(cbrt, double) LW_INTEGER(ceil, double)
+LW_INTEGER(cos, double) LW_INTEGER(cosh, double) LW_INTEGER(erf, double) LW_INTEGER(erfc, double)
+LW_INTEGER(exp, double) LW_INTEGER(exp2, double) LW_INTEGER(expm1, double) LW_INTEGER(fabs, double)
+LW_INTEGER(floor, double) LW_INTEGER(lgamma, double) LW_INTEGER(log, double) LW_INTEGER(log10, double)
+LW_INTEGER(log1p, double) LW_INTEGER(log2, double) LW_INTEGER(logb, double) LW_INTEGER(nearbyint, double)
+LW_INTEGER(rint, double) LW_INTEGER(round, double) LW_INTEGER(sin, double) LW_INTEGER(sinh, double)
+LW_INTEGER(sqrt, double) LW_INTEGER(tan, double) LW_INTEGER(tanh, double) LW_INTEGER(tgamma, double)
+LW_INTEGER(trunc, double) LW_INTEGER(ilogb, int) LW_INTEGER(lrint, long) LW_INTEGER(lround, long)
+LW_INTEGER(llrint, long long) LW_INTEGER(llround, long long) LW_INTEGER(signbit, bool) LW_INTEGER(isnan, bool)
+LW_INTEGER(isinf, bool) LW_INTEGER(isfinite, bool) LW_INTEGER(isnormal, bool)
+/* CUDA's own functions, whose headers have them for float, too. */
+LW_INTEGER(exp10, double) LW_INTEGER(rsqrt, double) LW_INTEGER(rcbrt, double) LW_INTEGER(sinpi, double)
+LW_INTEGER(cospi, double) LW_INTEGER(erfcx, double) LW_INTEGER(erfinv, double) LW_INTEGER(erfcinv, double)
+LW_INTEGER(normcdf, double) LW_INTEGER(normcdfinv, double)
+LW_INTEGER_AND(ldexp, double, int) LW_INTEGER_AND(scalbn, double, int) LW_INTEGER_AND(frexp, double, int *)
+LW_MIXED(atan2) LW_MIXED(copysign) LW_MIXED(fdim) LW_MIXED(fmax) LW_MIXED(fmin) LW_MIXED(fmod) LW_MIXED(hypot)
+LW_MIXED(nextafter) LW_MIXED(pow) LW_MIXED(remainder)
+template <class T, class U, class V> LW_FN typename lw_of_mixed<double, T, U, V>::type fma(T x, U y, V z)
+{
+    return fma((double)x, (double)y, (double)z);
+}
+template <class T, class U> LW_FN typename lw_of_mixed<double, T, U>::type remquo(T x, U y, int *quotient)
+{
+    return remquo((double)x, (double)y, quotient);
+}
 #undef LW_INTEGER
+#undef LW_INTEGER_AND
+#undef LW_MIXED
 
 #endif
