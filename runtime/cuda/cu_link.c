@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names in the PTX of files that are linked (-rdc=true). clang writes PTX for files that are not linked, so each kernel and each
- * variable of the host is visible. Two files may nevertheless have kernels of one name: a kernel template with the same
- * arguments, of which one is enough, and kernels that are static or in an unnamed namespace, which are different kernels.
+ * Links the PTX of several files (-rdc=true), and gives their names. clang writes PTX for files that are not linked, so each kernel
+ * and each variable of the host is visible. Two files may nevertheless have kernels of one name: a kernel template with the same
+ * arguments, of which one is enough, and kernels that are static or in an unnamed namespace, which are different kernels. The PTX
+ * of nvcc has different names for such kernels.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -111,7 +112,9 @@ char *cu_link_name(const char *name, unsigned index)
     return NULL;
 }
 
-char *cu_link_text(const char *text, unsigned index)
+/** Returns the PTX @text of file @index of the files that are linked, with names that no other file has, except for kernels of
+ *  which one is enough; NULL: no memory. The caller frees it. */
+static char *rename_all(const char *text, unsigned index)
 {
     char *out = NULL;
     size_t size = 0;
@@ -145,4 +148,38 @@ char *cu_link_text(const char *text, unsigned index)
         return out;
     free(out);
     return NULL;
+}
+
+void cu_link_add(struct cu_link *link, const char *name, const char *text, bool has_unique_names)
+{
+    lanewise_text *grown = realloc(link->texts, (link->count + 1) * sizeof *grown);
+    char *own_name = strdup(name), *own_text = has_unique_names ? strdup(text) : rename_all(text, link->count);
+
+    if (grown != NULL)
+        link->texts = grown;
+    if (grown == NULL || own_name == NULL || own_text == NULL) {
+        link->has_failed = true;
+        free(own_name);
+        free(own_text);
+        return;
+    }
+    grown[link->count++] = (lanewise_text){own_name, own_text, strlen(own_text)};
+}
+
+cudaError_t cu_link_end(struct cu_link *link, lanewise_module **out)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (link->has_failed) {
+        error = cudaErrorMemoryAllocation;
+    } else if (lanewise_link(rt_machine(), link->texts, link->count, out) != LANEWISE_OK) {
+        rt_complain("");
+        error = cudaErrorInvalidPtx;
+    }
+    for (unsigned i = 0; i < link->count; i++) {
+        free((void *)(uintptr_t)link->texts[i].name);
+        free((void *)(uintptr_t)link->texts[i].text);
+    }
+    free(link->texts);
+    return error;
 }

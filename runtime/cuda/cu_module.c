@@ -26,7 +26,7 @@ enum {
 struct wrapper {
     uint32_t magic, version;
     const uint8_t *data;
-    const uint8_t *const *linked; /* in version 2: containers of the files that nvcc -rdc=true has linked; the last pointer is NULL */
+    const uint8_t *const *linked; /* in version 2: containers of the files that nvcc -rdc=true links; the last pointer is NULL */
 };
 struct container {
     uint32_t magic;
@@ -190,19 +190,6 @@ static const uint8_t *data_of(const struct wrapper *w)
     return w != NULL && (w->magic == WRAPPER_MAGIC || w->magic == WRAPPER_MAGIC_MANAGED) ? w->data : NULL;
 }
 
-/** Gets the PTX of a wrapper. nvcc -rdc=true leaves the container of linked code empty, if the program has only PTX. The PTX is then in
- *  the containers of the files. */
-static void find_ptx_of(const struct wrapper *w, struct text *out)
-{
-    const uint8_t *data = data_of(w);
-
-    find_ptx(data, out);
-    if (data == NULL || w->version < WRAPPER_LINKED || w->linked == NULL)
-        return;
-    for (const uint8_t *const *at = w->linked; *at != NULL && out->text == NULL; at++)
-        find_ptx(*at, out);
-}
-
 static void complain_no_ptx(const char *what, bool only_code)
 {
     fprintf(stderr, "lanewise: %s has %s: compile it with -gencode arch=compute_75,code=compute_75, which adds PTX\n", what,
@@ -226,8 +213,13 @@ static void place_managed(struct cu_module *m)
     for (struct variable *v = m->variables; v != NULL; v = v->next) {
         uint64_t address, bytes;
 
-        if (v->managed == NULL || find_variable(m, v->name, &address, &bytes) != LANEWISE_OK)
+        if (v->managed == NULL)
             continue;
+        if (find_variable(m, v->name, &address, &bytes) != LANEWISE_OK) {
+            fprintf(stderr, "lanewise: the PTX of the program does not define the managed variable %s: compile the file that defines "
+                            "it with -gencode arch=compute_75,code=compute_75, which adds PTX\n", v->name);
+            continue;
+        }
         if (v->initial != NULL && *v->managed == v->initial && bytes == v->bytes)
             (void)lanewise_write(rt_machine(), address, v->initial, bytes);
         *v->managed = lanewise_host_pointer(rt_machine(), address);
@@ -236,51 +228,33 @@ static void place_managed(struct cu_module *m)
 
 /** Links @m, whose PTX is @of_m, with all other modules of the program that must be linked and are not loaded yet. All these
  *  modules then share one module of the machine. */
-static void load_linked(struct cu_module *m, struct text *of_m)
+static void load_linked(struct cu_module *m, const struct text *of_m)
 {
-    struct text *found;
-    lanewise_text *texts;
+    struct cu_link link = {.count = 0};
     lanewise_module *module = NULL;
-    size_t count = 0;
-    unsigned used = 0;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error;
 
-    for (struct cu_module *other = modules; other != NULL; other = other->next)
-        count++;
-    found = calloc(count, sizeof *found);
-    texts = calloc(count, sizeof *texts);
-    for (struct cu_module *other = modules; found != NULL && texts != NULL && other != NULL; other = other->next) {
-        struct text *t = &found[used];
-
-        if (other != m)
-            find_ptx_of(other->wrapper, t);
-        else
-            *t = *of_m;
-        if (t->text != NULL && t->linked && other->module == NULL && other->error == cudaSuccess) {
-            char *text = cu_link_text(t->text, used);
-
-            if (other != m)
-                free(t->text);
-            t->text = text;
-            if (text == NULL) {
-                error = cudaErrorMemoryAllocation;
-                continue;
-            }
-            other->index = used;
-            texts[used++] = (lanewise_text){t->name, text, strlen(text)};
-            other->joins = true;
-        } else if (other != m) {
-            free(t->text);
-        }
-    }
-    if (used == 0 || error != cudaSuccess) {
-        error = cudaErrorMemoryAllocation;
-    } else if (lanewise_link(rt_machine(), texts, used, &module) != LANEWISE_OK) {
-        rt_complain("");
-        error = cudaErrorInvalidPtx;
-    }
     for (struct cu_module *other = modules; other != NULL; other = other->next) {
-        if (!other->joins && other != m)
+        struct text own;
+        const struct text *t = of_m;
+
+        if (other->module != NULL || other->error != cudaSuccess)
+            continue;
+        if (other != m) {
+            find_ptx(data_of(other->wrapper), &own);
+            t = &own;
+        }
+        if (t->text != NULL && t->linked) {
+            other->index = link.count;
+            cu_link_add(&link, t->name, t->text, false);
+            other->joins = true;
+        }
+        if (other != m)
+            free(own.text);
+    }
+    error = cu_link_end(&link, &module);
+    for (struct cu_module *other = modules; other != NULL; other = other->next) {
+        if (!other->joins)
             continue;
         other->joins = false;
         other->module = module;
@@ -288,25 +262,57 @@ static void load_linked(struct cu_module *m, struct text *of_m)
         if (error == cudaSuccess)
             place_managed(other);
     }
-    for (size_t i = 0; i < used; i++)
-        free(found[i].text);
-    free(found);
-    free(texts);
+}
+
+/** Returns true if a PTX text is NVIDIA's library libcudadevrt. Its functions, with which kernels launch kernels, are built in. */
+static bool is_device_library(const char *text)
+{
+    return strstr(text, "__cuda_syscall_") != NULL;
+}
+
+/** Links the PTX of the files that nvcc -rdc=true has linked into @m. nvcc has one wrapper for all of them, whose own container has
+ *  machine code or is empty. Returns false if no file has PTX. Sets *@only_code if a file has machine code instead. */
+static bool load_files(struct cu_module *m, bool *only_code)
+{
+    const struct wrapper *w = m->wrapper;
+    struct cu_link link = {.count = 0};
+
+    if (data_of(w) == NULL || w->version < WRAPPER_LINKED || w->linked == NULL)
+        return false;
+    for (const uint8_t *const *at = w->linked; *at != NULL; at++) {
+        struct text file;
+
+        find_ptx(*at, &file);
+        if (file.text == NULL)
+            *only_code = *only_code || file.only_code;
+        else if (!is_device_library(file.text))
+            cu_link_add(&link, file.name, file.text, true);
+        free(file.text);
+    }
+    if (link.count == 0 && !link.has_failed)
+        return false;
+    m->error = cu_link_end(&link, &m->module);
+    if (m->error == cudaSuccess)
+        place_managed(m);
+    return true;
 }
 
 /** Loads a module if it is not loaded yet. The caller holds the lock. */
 static cudaError_t load(struct cu_module *m)
 {
     lanewise_machine *machine = rt_machine();
+    bool files_have_code = false;
     struct text ptx;
 
     if (m->module != NULL || m->error != cudaSuccess)
         return m->error;
     if (machine == NULL)
         return cudaErrorNoDevice;
-    find_ptx_of(m->wrapper, &ptx);
+    if (load_files(m, &files_have_code))
+        return m->error;
+    find_ptx(data_of(m->wrapper), &ptx);
     if (ptx.text == NULL) {
-        complain_no_ptx("the program", ptx.only_code);
+        complain_no_ptx("the program", ptx.only_code || files_have_code);
         m->error = cudaErrorNoKernelImageForDevice;
         return m->error;
     }
@@ -360,13 +366,18 @@ static lanewise_kernel *find_kernel(const struct cu_module *m, const char *name)
     return kernel;
 }
 
-/** Prints why the translation of a module has not made the kernel that the host knows by @name. */
+/** Prints why there is no kernel that the host knows by @name: the translator has refused it, or no PTX of the module defines it. */
 static void complain_missing(const struct cu_module *m, const char *name)
 {
-    char *linked = cu_link_name(name, m->index);
+    char *linked = cu_link_name(name, m->index), plain[200];
 
-    if (linked != NULL)
+    if (linked != NULL && lanewise_kernel_refusal(m->module, linked) != NULL) {
         rt_complain_refused(m->module, linked);
+    } else {
+        lanewise_plain_name(name, plain, sizeof plain);
+        fprintf(stderr, "lanewise: the PTX of the program does not define the kernel %s: compile the file that defines it with "
+                        "-gencode arch=compute_75,code=compute_75, which adds PTX\n", plain);
+    }
     free(linked);
 }
 

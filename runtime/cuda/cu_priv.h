@@ -56,12 +56,19 @@ bool cu_is_stream(cudaStream_t stream);
 
 enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_CORES = 16, CU_COMPUTE_MAJOR = 7, CU_COMPUTE_MINOR = 5 };
 
-/* ---- names in files that are linked (cu_link.c) ------------------------------------------------------------------- */
+/* ---- files that are linked (cu_link.c) ------------------------------------------------------------------------------ */
 
-/** Returns the PTX @text of file @index of the files that are linked, with names that no other file has, except for kernels of
- *  which one is enough; NULL: no memory. The caller frees it. */
-char *cu_link_text(const char *text, unsigned index);
-/** Returns the name that cu_link_text() gives to a kernel or variable; NULL: no memory. The caller frees it. */
+/** The PTX of files that are linked. It is zeroed at first. */
+struct cu_link {
+    lanewise_text *texts; /* copies of names and texts */
+    unsigned count;
+    bool has_failed; /* there was no memory for a text */
+};
+/** Adds the PTX @text of a file, whose index is link->count. If not @has_unique_names, changes names that another file may have. */
+void cu_link_add(struct cu_link *link, const char *name, const char *text, bool has_unique_names);
+/** Links the texts, of which there is at least one unless has_failed is set, and frees them. Prints an error of the PTX. */
+cudaError_t cu_link_end(struct cu_link *link, lanewise_module **out);
+/** Returns the name that the file @index has for a kernel or variable; NULL: no memory. The caller frees it. */
 char *cu_link_name(const char *name, unsigned index);
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ done
 cc -O1 -o driver "$src/test_cuda_driver.c" -ldl 2>log || { fail "the program for the driver API cannot be built"; cat log; }
 "$lanewise" app ./driver >out 2>err
 grep -q '^all right$' out || { fail "the program for the driver API fails"; cat out err; }
+grep -q 'does not define the kernel nowhere' err || { fail "the launch of a kernel without PTX does not name it"; cat err; }
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
     for form in "-gencode arch=compute_75,code=compute_75" "-arch=sm_75" "-arch=sm_75 --no-compress"; do
@@ -38,6 +39,14 @@ if [ -x "$nvcc" ]; then
         "$nvcc" -cudart shared $form "$src/vector.cu" -o program-nvcc >log 2>&1 ||
             { fail "nvcc $form: vector.cu does not compile"; cat log; continue; }
         runs program-nvcc
+    done
+    # Files that nvcc links. Names of one file differ from equal names of another one.
+    for form in "-gencode arch=compute_75,code=compute_75" "-arch=sm_75"; do
+        # shellcheck disable=SC2086
+        "$nvcc" -cudart shared $form -dc "$src/cc/linked_one.cu" "$src/cc/linked_two.cu" >log 2>&1 &&
+            "$nvcc" -cudart shared $form linked_one.o linked_two.o -o linked >>log 2>&1 ||
+            { fail "nvcc $form: linked files do not compile"; cat log; continue; }
+        "$lanewise" app ./linked >out 2>err && grep -q '^all right$' out || { fail "nvcc $form -dc: linked files fail"; cat out err; }
     done
     "$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 "$src/vector.cu" -o no-ptx >log 2>&1 && "$lanewise" app ./no-ptx >out 2>err
     grep -q 'compute_75,code=compute_75' err ||

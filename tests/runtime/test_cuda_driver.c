@@ -56,6 +56,46 @@ static const char twice[] = ".version 6.3\n.target sm_75\n.address_size 64\n"
                             ".visible .func (.param .b32 r) twice(.param .b32 x)\n"
                             "{\n    .reg .u32 %r<3>;\n    ld.param.u32 %r1, [x]; shl.b32 %r2, %r1, 1; st.param.b32 [r], %r2; ret;\n}\n";
 
+/** Registers a program that nvcc -rdc=true has linked: the wrapper's own container is empty, and the PTX of each file is in the list
+ *  of the files. One of them is NVIDIA's library for launches by kernels, whose functions are built in. */
+static void linked_files(unsigned long long memory)
+{
+    static const char device_library[] = ".version 6.3\n.target sm_75\n.address_size 64\n"
+                                         ".extern .func __cuda_syscall_nothing;\n"
+                                         ".visible .func user\n{\n    call __cuda_syscall_nothing; ret;\n}\n";
+    static const struct {
+        uint32_t magic;
+        uint16_t version, header_bytes;
+        uint64_t bytes;
+    } empty = {0xba55ed50, 1, 16, 0};
+    static const void *const files[] = {device_library, scale, twice, NULL};
+    static const struct {
+        uint32_t magic, version;
+        const void *data;
+        const void *const *files;
+    } wrapper = {0x466243b1, 2, &empty, files};
+    static char scale_stub, missing_stub, total_stub;
+    unsigned char small = 7;
+    uint32_t n = 8, out[8] = {0}, total = 0;
+    void *arguments[] = {&memory, &small, &n}, **handle;
+    struct dim3 {
+        unsigned x, y, z;
+    } one = {1, 1, 1}, threads = {32, 1, 1};
+
+    handle = ((void **(*)(const void *))(uintptr_t)symbol("__cudaRegisterFatBinary"))(&wrapper);
+    CU(__cudaRegisterFunction, handle, &scale_stub, "scale", "scale", -1, NULL, NULL, NULL, NULL, NULL);
+    CU(__cudaRegisterFunction, handle, &missing_stub, "_Z7nowherei", "_Z7nowherei", -1, NULL, NULL, NULL, NULL, NULL);
+    CU(__cudaRegisterVar, handle, &total_stub, "total", "total", 0, (size_t)4, 0, 0);
+    IS(0, CU(cudaLaunchKernel, &scale_stub, one, threads, arguments, (size_t)0, NULL));
+    IS(0, CU(cudaMemcpy, out, (void *)(uintptr_t)memory, sizeof out, 2));
+    IS(2 * 5 + 100 + 7, (int)out[5]);
+    IS(0, CU(cudaMemcpyFromSymbol, &total, &total_stub, sizeof total, (size_t)0, 2));
+    IS(8, (int)total);
+    IS(98, CU(cudaLaunchKernel, &missing_stub, one, threads, NULL, (size_t)0, NULL)); /* prints the kernel's name */
+    IS(98, CU(cudaGetLastError));
+    ((void (*)(void **))(uintptr_t)symbol("__cudaUnregisterFatBinary"))(handle);
+}
+
 /** Captures work of a stream, and adds nodes to a graph. @extra: list of arguments that name @n, the number of threads that store. */
 static void graphs(void *function, void *stream, unsigned long long memory, void **extra, uint32_t *n)
 {
@@ -322,6 +362,7 @@ int main(void)
     packed.out = memory;
     packed_bytes = sizeof packed;
     graphs(function, stream, memory, extra, &packed.n);
+    linked_files(memory);
 
     /* the flags of the primary context, which its reset clears */
     {
