@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define CROSS_KINDS (UINT64_C(1) << CHK_CROSS_LOCATIONS | UINT64_C(1) << CHK_CROSS_EXITED)
+
 /** Lanes of a warp, grouped by the warpsync or .sync instruction that they reached last. */
 struct warp_arrivals {
     unsigned count;
@@ -17,6 +19,9 @@ struct warp_arrivals {
         struct chk_arrival arrival;
         bool cross; /* the instruction is a cross-lane operation; false: it is a warpsync */
     } at[8]; /* instructions in the order of arrival; a ninth one replaces the first */
+    /* For each lane, the time (state.now) at which it last reached such an instruction, and at which it exited; 0: never. The
+     * exits' addresses are those of their instructions. */
+    uint64_t reached[EMU_MAX_LANES], exited[EMU_MAX_LANES], exit_pc[EMU_MAX_LANES];
 };
 /** State of a resident block. */
 struct state {
@@ -28,6 +33,7 @@ struct state {
                                       * arrived at different instructions */
         struct chk_arrival first, other;
     } at[ISA_CTA_BARRIER_COUNT]; /* arrivals since the barrier last completed */
+    uint64_t now; /* time: number of arrivals and exits in this slot so far */
     struct warp_arrivals *arrivals; /* [warp]; owned */
     size_t arrivals_capacity;     /* elements */
     /* decisions at branches that control barriers; owned, and reused for the slot's next block */
@@ -92,7 +98,9 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
 
     (void)insn;
     if (does & CHK_DOES_CROSS && (does & CHK_DOES_REGION) == 0)
-        return kinds >> CHK_CROSS_LOCATIONS & 1;
+        return (kinds & CROSS_KINDS) != 0;
+    if (does & CHK_DOES_EXIT && r->crosses && kinds >> CHK_CROSS_EXITED & 1)
+        return true;
     return (does & CHK_DOES_REGION) != 0 ||
            (does != 0 && (r->region_count != 0 ||
                           (kinds & (UINT64_C(1) << CHK_BARRIER_LOCATIONS | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0));
@@ -114,27 +122,52 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     (void)begins;
     if (s == NULL)
         return;
-    *s = (struct state){.is = s->is, .arrivals = s->arrivals, .arrivals_capacity = s->arrivals_capacity, .paths = s->paths,
+    /* The times of lanes of the slot's earlier block remain, and are before those of this block. */
+    *s = (struct state){.is = s->is, .now = s->now, .arrivals = s->arrivals, .arrivals_capacity = s->arrivals_capacity, .paths = s->paths,
                         .came = {s->came.at, 0, s->came.room}, .left = {s->left.at, 0, s->left.room}};
-    if (s->arrivals != NULL)
-        memset(s->arrivals, 0, s->arrivals_capacity * sizeof *s->arrivals);
+    for (size_t i = 0; i < s->arrivals_capacity; i++)
+        s->arrivals[i].count = 0;
+}
+
+/** Returns the record of a warp, or NULL if memory is short. */
+static struct warp_arrivals *arrivals_of(struct chk_barrier *barrier, struct state *s, unsigned warp)
+{
+    const size_t had = s->arrivals_capacity;
+
+    if (warp >= had) {
+        if (!lw_grow(&s->arrivals, &s->arrivals_capacity, warp + 1, sizeof *s->arrivals)) {
+            barrier->chk->short_of_memory = true;
+            return NULL;
+        }
+        memset(s->arrivals + had, 0, (s->arrivals_capacity - had) * sizeof *s->arrivals);
+    }
+    return &s->arrivals[warp];
+}
+
+/** Records that lanes exit. */
+static void leave(struct chk_barrier *barrier, struct state *s, const struct chk_arrival *now)
+{
+    struct warp_arrivals *m = arrivals_of(barrier, s, now->warp);
+
+    s->now++;
+    for (LW_EACH_BIT(l, m != NULL ? now->lanes : 0)) {
+        m->exited[l] = s->now;
+        m->exit_pc[l] = now->pc;
+    }
 }
 
 /** Records the arrival @now of lanes at an instruction, and removes these lanes from earlier arrivals. @cross: the
  *  instruction is a cross-lane operation, not a warpsync. */
 static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
 {
-    const size_t had = s->arrivals_capacity;
+    struct warp_arrivals *m = arrivals_of(barrier, s, now->warp);
     unsigned kept = 0, at;
 
-    if (now->warp >= had) {
-        if (!lw_grow(&s->arrivals, &s->arrivals_capacity, now->warp + 1, sizeof *s->arrivals)) {
-            barrier->chk->short_of_memory = true;
-            return;
-        }
-        memset(s->arrivals + had, 0, (s->arrivals_capacity - had) * sizeof *s->arrivals);
-    }
-    struct warp_arrivals *m = &s->arrivals[now->warp];
+    if (m == NULL)
+        return;
+    s->now++;
+    for (LW_EACH_BIT(l, now->lanes))
+        m->reached[l] = s->now;
     for (unsigned i = 0; i < m->count; i++) {
         m->at[i].arrival.lanes &= ~now->lanes;
         if (m->at[i].arrival.lanes != 0)
@@ -156,9 +189,9 @@ static void come(struct chk_barrier *barrier, struct state *s, bool cross, const
     m->count = at + 1;
 }
 
-/** Returns the number of the barrier that the instruction names in a lane. The machine ensures that all lanes name the same
- *  barrier. */
-static uint64_t barrier_of(const struct emu_hook_site *site, unsigned lane)
+/** Returns the value of the instruction's operand in a lane: the number of a barrier, which the machine ensures to be the same
+ *  in all lanes, or the mask of a warpsync. */
+static uint64_t operand_of(const struct emu_hook_site *site, unsigned lane)
 {
     const uint32_t x = site->insn->x;
     uint64_t id = ISA_CTA_BARRIER_COUNT;
@@ -228,12 +261,14 @@ static void on_insn(void *state, const struct emu_hook_site *site)
     if (r->region_count != 0 && (does & (CHK_DOES_EXIT | CHK_DOES_FULL)) != 0)
         keep(barrier, does & CHK_DOES_EXIT ? &s->left : &s->came, &now);
     if (does & CHK_DOES_EXIT) {
+        if (r->crosses && barrier->chk->options.kinds >> CHK_CROSS_EXITED & 1)
+            leave(barrier, s, &now);
         if (s->ended == 0)
             s->end = now;
         s->ended += lw_popcount(lanes);
         return;
     }
-    const uint64_t id = barrier_of(site, lw_lowest(lanes));
+    const uint64_t id = operand_of(site, lw_lowest(lanes));
     if (id >= ISA_CTA_BARRIER_COUNT) /* the machine refuses such an instruction */
         return;
     if (!s->at[id].used) {
@@ -312,6 +347,52 @@ static void on_pc_edited(void *state)
         ((struct state *)barrier->states.at[i])->lost = true;
 }
 
+/** Returns the member mask of the warpsync or .sync operation at @pc in a lane that waits there. */
+static uint64_t mask_of(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, uint64_t pc)
+{
+    const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
+    const struct isa_insn *insn = program != NULL ? emu_program_insn(program, pc) : NULL;
+    struct emu_hook_site site = {.insn = insn, .core = (struct emu_core *)core, .slot = slot, .warp = warp};
+    uint64_t mask = 0;
+
+    if (insn == NULL)
+        return 0;
+    if (insn->op == ISA_WARPSYNC)
+        return operand_of(&site, lane);
+    if (isa_x_member(insn->x) == ISA_VZ) /* all lanes */
+        return UINT64_MAX;
+    (void)emu_reg_read(core, slot, warp, ISA_REG_V, isa_x_member(insn->x), lane, &mask);
+    return (uint32_t)mask;
+}
+
+/** Checks whether lanes of the mask of an operation have exited since the first of @lanes, the lanes that execute it now, has
+ *  begun to wait. Lanes that had exited before do not take part in the operation. */
+static void check_exits(struct chk_barrier *barrier, const struct warp_arrivals *m, const struct chk_arrival *at, struct emu_core *core,
+                        unsigned slot, uint64_t lanes)
+{
+    struct chk_arrival here = *at, gone = *at;
+    uint64_t first = UINT64_MAX, late = 0;
+    char message[160];
+
+    for (LW_EACH_BIT(l, lanes))
+        first = m->reached[l] < first ? m->reached[l] : first;
+    for (unsigned l = 0; l < EMU_MAX_LANES; l++)
+        if (m->exited[l] > first)
+            late |= UINT64_C(1) << l;
+    if (late != 0)
+        late &= mask_of(barrier->chk, core, slot, at->warp, lw_lowest(lanes), at->pc);
+    if (late == 0)
+        return;
+    here.lanes &= lanes;
+    gone.lanes = 0;
+    gone.pc = m->exit_pc[lw_lowest(late)];
+    for (LW_EACH_BIT(l, late))
+        gone.lanes |= m->exit_pc[l] == gone.pc ? UINT64_C(1) << l : 0;
+    snprintf(message, sizeof message, "lanes waited for %u lane%s of their mask, which exited and did not execute the operation",
+             lw_popcount(late), lw_popcount(late) == 1 ? "" : "s");
+    find(barrier->chk, CHK_CROSS_EXITED, message, &here, &gone);
+}
+
 /** Handles @lanes of a warp, which name each other as members of a mask and have synchronised. */
 static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes)
 {
@@ -326,7 +407,12 @@ static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsig
     for (unsigned i = 0; i < m->count; i++)
         if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
             last = i;
-    for (unsigned i = 0; last != m->count && i < m->count; i++) {
+    for (unsigned i = 0; barrier->chk->options.kinds >> CHK_CROSS_EXITED & 1 && i < m->count; i++)
+        if ((m->at[i].arrival.lanes & lanes) != 0) {
+            check_exits(barrier, m, &m->at[i].arrival, core, slot, lanes);
+            break;
+        }
+    for (unsigned i = 0; last != m->count && i < m->count && barrier->chk->options.kinds >> CHK_CROSS_LOCATIONS & 1; i++) {
         struct chk_arrival here = m->at[last].arrival, other = m->at[i].arrival;
 
         here.lanes &= lanes;
@@ -339,7 +425,7 @@ static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsig
 }
 
 const struct chk_observer chk_barrier_observer = {
-    .kinds = UINT64_C(1) << CHK_CROSS_LOCATIONS | UINT64_C(1) << CHK_BARRIER_LOCATIONS |
+    .kinds = CROSS_KINDS | UINT64_C(1) << CHK_BARRIER_LOCATIONS |
              UINT64_C(1) << CHK_BARRIER_EXITED | UINT64_C(1) << CHK_BARRIER_DIVERGENCE,
     .past = CHK_PAST_NOTED, .state_bytes = sizeof(struct chk_barrier), .end = end, .wants = wants, .on_insn = on_insn,
     .on_block = on_block, .on_cta = on_cta, .on_warpsync = on_warpsync, .on_pc_edited = on_pc_edited};

@@ -28,6 +28,7 @@ enum {
 struct chk_regions {
     const struct emu_program *program;
     uint8_t *does;        /* [instruction]: CHK_DOES_* */
+    bool crosses;         /* an instruction synchronises lanes of a mask */
     struct chk_region *region; /* all regions; the regions of a function are consecutive */
     uint32_t region_count;
     struct {

@@ -549,8 +549,10 @@ struct chk_regions *chk_regions_make(const struct emu_program *program, bool bra
         if (b.object->functions[k].count > most)
             most = b.object->functions[k].count;
     b.bad = b.out->does == NULL || b.out->function == NULL || b.join == NULL;
-    for (uint32_t i = 0; i < b.object->text_count && !b.bad; i++)
+    for (uint32_t i = 0; i < b.object->text_count && !b.bad; i++) {
         b.out->does[i] = what_does(at(&b, i));
+        b.out->crosses |= (b.out->does[i] & CHK_DOES_CROSS) != 0;
+    }
     if (!b.bad && branches && find_functions(&b)) {
         const size_t n = (size_t)most + 2;
         uint32_t *room = calloc(10 * n, sizeof *room);

@@ -33,6 +33,40 @@ extern "C" __global__ void a_shuffle_on_each_side_good(int *a, int n)
     a[threadIdx.x] = i < 16 ? v : w;
 }
 
+/* find: cross-lane-exited @33 0x55555555 */
+extern "C" __global__ void a_shuffle_in_a_branch_bad(int *a, int n)
+{
+    int i = threadIdx.x % 32, v = 7;
+    if (i % 2 == 0)
+        v = __shfl_xor_sync(0xffffffff, i, 2);     /* @33 */
+    a[threadIdx.x] = v;
+}
+extern "C" __global__ void a_shuffle_in_a_branch_good(int *a, int n)
+{
+    int i = threadIdx.x % 32, v = 7;
+    if (i % 2 == 0)
+        v = __shfl_xor_sync(0x55555555, i, 2);
+    a[threadIdx.x] = v;
+}
+
+/* find: cross-lane-exited @34 0xffff */
+extern "C" __global__ void half_of_the_warp_synchronises_bad(int *a, int n)
+{
+    int v = 1;
+    if (threadIdx.x % 32 < 16) {
+        __syncwarp();                              /* @34 */
+        v = 2;
+    }
+    a[threadIdx.x] = v;
+}
+extern "C" __global__ void half_of_the_warp_synchronises_good(int *a, int n)
+{
+    if (threadIdx.x % 32 >= 16)
+        return;                                    /* lanes that have exited are not members of the mask */
+    __syncwarp();
+    a[threadIdx.x] = 2 + __popc(__ballot_sync(0xffffffff, 1));
+}
+
 /* find: barrier-count @2 0xffffffff */
 extern "C" __global__ void two_counts_bad(int *a, int n)
 {
