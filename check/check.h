@@ -206,6 +206,11 @@ bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 /** Prints a finding as one line such as "k.cl:3: race: ...", without newline. Names of files are relative to the current
  *  folder. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);
+/** Prints a finding as chk_print() does, followed by a line with the values of variables, if they are known. */
+void chk_print_values(const struct chk_finding *finding, struct lw_sink *out);
+/** Returns true for a file of the system, a compiler or a toolkit, which is not part of the user's source. Findings about
+ *  code in such a file name the call in the user's source first. */
+bool chk_is_foreign(const char *file);
 /** Prints all findings and their number. The caller prints how the run ended. */
 void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 

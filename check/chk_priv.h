@@ -201,8 +201,6 @@ uint64_t chk_caller(const struct chk *chk, const struct chk_location *location);
 bool chk_lane_is_at(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, uint64_t pc);
 enum { CHK_MOST_SCOPES = 64 }; /* maximum number of nested scopes; further inner scopes are omitted */
 enum { CHK_MOST_CALLS = 16 }; /* maximum number of inlined calls; further outer calls are omitted */
-/** Returns true for a header of a compiler or the system, which is not part of the user's source. */
-bool chk_is_foreign(const char *file);
 /** Gets the inlined calls that contain a location, innermost first, into @out[CHK_MOST_CALLS]. Returns their
  *  number. */
 unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *location,

@@ -148,6 +148,28 @@ int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsign
     return LANEWISE_OK;
 }
 
+int lanewise_finding_text(lanewise_machine *m, unsigned index, char **out)
+{
+    const struct chk_finding *f;
+    struct lw_buffer text;
+
+    if (m == NULL || out == NULL)
+        return host_missing(m, "lanewise_finding_text", "the text");
+    f = finding_at(m, index);
+    if (f == NULL)
+        return no_finding(m, index);
+    lw_buffer_init(&text);
+    chk_print_values(f, &text.sink);
+    *out = strdup(lw_buffer_text(&text));
+    lw_buffer_fini(&text);
+    return *out != NULL ? LANEWISE_OK : host_refuse(m, "the host has no memory for the text of a finding");
+}
+
+int lanewise_file_is_foreign(const char *file)
+{
+    return file != NULL && chk_is_foreign(file);
+}
+
 int lanewise_finding_relate(lanewise_machine *m, unsigned index, const char *message, const char *file, uint32_t line)
 {
     const struct chk_finding *f;

@@ -434,6 +434,7 @@ static const struct {
     {"findings-json", false, NULL, ".json"},
     {"findings-sarif", false, NULL, ".sarif"},
     {"findings-junit", false, NULL, ".xml"},
+    {"findings-suppressions", false, NULL, ".yaml"},
 };
 
 /** Gets the report "coverage" or "profile". If @kind is another report, sets *@is to false and returns LANEWISE_ERROR without
@@ -498,7 +499,7 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         return *out != NULL ? LANEWISE_OK : host_refuse(m, "the host has no memory for the report");
     }
     return host_refuse(m, "unknown report \"%.40s\"; the reports are statistics, timing, timing-json, timing-trace, findings, "
-                       "findings-json, findings-sarif, findings-junit, coverage and profile",
+                       "findings-json, findings-sarif, findings-junit, findings-suppressions, coverage and profile",
                        kind);
 }
 

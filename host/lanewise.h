@@ -366,6 +366,12 @@ typedef struct lanewise_call {
     const char *file; /* file and line of the call; line 0: not known */
     uint32_t line;
 } lanewise_call;
+/** Gets finding @index as `lanewise run --check` prints it, as text that the caller frees with lanewise_report_free. A second line
+ *  has the values of variables, if they are known. There is no newline at the end. */
+LANEWISE_API int lanewise_finding_text(lanewise_machine *machine, unsigned index, char **out);
+/** Returns 1 if a source file, given by its absolute name, belongs to the system, a compiler or a toolkit, else 0. For code
+ *  in such a file, findings name the call in the user's source first. */
+LANEWISE_API int lanewise_file_is_foreign(const char *file);
 /** Returns the number of findings so far. Findings that check-suppress suppresses do not count. Findings have indices in the
  *  order of their occurrence, until lanewise_finish() sorts them. */
 LANEWISE_API unsigned lanewise_finding_count(const lanewise_machine *machine);
@@ -415,8 +421,8 @@ LANEWISE_API const char *lanewise_statistic_name(unsigned index);
  * Gets a report as text, which the caller frees with lanewise_report_free.
  * @kind   "statistics": all counts, as a JSON object; "timing": the tables of the GPU model; "timing-json": the contents of
  *         these tables as a JSON object; "timing-trace": what each warp did, for Perfetto; "findings": a line for each finding;
- *         "findings-json", "findings-sarif", "findings-junit": the findings in these formats; "coverage": a tracefile of lcov
- *         for all launches so far; "profile": the source with the cost of each line in all launches so far
+ *         "findings-json", "findings-sarif", "findings-junit": the findings in these formats; "findings-suppressions": a list of
+ *         suppressions for the findings, which the option "check-suppress" reads; "coverage": a tracefile of lcov for all launches so far; "profile": the source with the cost of each line in all launches so far
  */
 LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
 LANEWISE_API void lanewise_report_free(char *text);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,15 +92,6 @@ static const char *relative(const char *path)
     const size_t size = getcwd(here, sizeof here) != NULL && here[1] != '\0' ? strlen(here) : 0;
 
     return size != 0 && strncmp(path, here, size) == 0 && path[size] == '/' ? path + size + 1 : path;
-}
-
-/** Returns the name of the source file of a finding. If the file does not exist, because the source was only in memory,
- *  returns the name without its folder. */
-static const char *file_of(const lanewise_location *location)
-{
-    const char *slash = strrchr(location->file, '/');
-
-    return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : relative(location->file);
 }
 
 /** Prints the call that led to a call in a header, and adds it to the finding with index @finding; for -1, to no finding. */
@@ -251,15 +243,18 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
     return result;
 }
 
-/** Prints finding @index, with the calls that made its launch and created its buffer. */
+/** Prints finding @index as `lanewise run --check` does, with the calls that made its launch and created its buffer. */
 static void print_finding(unsigned index, const lanewise_finding *f)
 {
-    if (f->location.line != 0)
-        fprintf(stderr, "lanewise: %s:%u: %s: %s\n", file_of(&f->location), f->location.line, f->kind, f->message);
-    else if (f->location.kernel != NULL && f->location.kernel[0] != '\0')
-        fprintf(stderr, "lanewise: %s: %s: %s\n", f->location.kernel, f->kind, f->message);
-    else /* a finding in a copy to the host has no kernel */
-        fprintf(stderr, "lanewise: %s: %s\n", f->kind, f->message);
+    char *text, *rest = NULL;
+
+    if (lanewise_finding_text(device.machine, index, &text) != LANEWISE_OK) {
+        rt_complain("");
+        return;
+    }
+    for (const char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+        fprintf(stderr, "lanewise: %s\n", line);
+    lanewise_report_free(text);
     print_sites(f->location.launch, f->allocation, (int)index);
 }
 
@@ -347,11 +342,12 @@ static const char *findings_kind(const char *path)
 {
     static const struct {
         const char *suffix, *kind;
-    } rows[] = {{".json", "findings-json"}, {".sarif", "findings-sarif"}, {".xml", "findings-junit"}};
+    } rows[] = {{".json", "findings-json"}, {".sarif", "findings-sarif"}, {".xml", "findings-junit"},
+              {".yaml", "findings-suppressions"}, {".yml", "findings-suppressions"}};
     const char *dot = strrchr(path, '.');
 
     for (unsigned i = 0; dot != NULL && i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(dot, rows[i].suffix) == 0)
+        if (strcasecmp(dot, rows[i].suffix) == 0)
             return rows[i].kind;
     return "findings";
 }

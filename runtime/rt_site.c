@@ -246,18 +246,6 @@ static void get_chain(Dwfl *session, const struct rt_site *site, const char *stu
     }
 }
 
-/** Returns true if a source file is part of the system or of a compiler, such as <CL/opencl.hpp>. */
-static bool is_of_system(const char *file)
-{
-    static const char *const folders[] = {"/usr/include/", "/usr/local/include/", "/usr/local/cuda", "/usr/lib/", "/opt/cuda"};
-    const char *last = strrchr(file, '.');
-
-    for (unsigned i = 0; last != NULL && i < sizeof folders / sizeof *folders; i++)
-        if (strncmp(file, folders[i], strlen(folders[i])) == 0)
-            return true;
-    return false;
-}
-
 static bool is_header(const char *file)
 {
     static const char *const suffixes[] = {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl"};
@@ -283,14 +271,14 @@ static void select_calls(const struct chain *chain, struct rt_call *out, struct 
     const struct place *place = chain->place;
     unsigned i = 0;
 
-    while (i < chain->count && place[i].line != 0 && place[i].file != NULL && is_of_system(place[i].file))
+    while (i < chain->count && place[i].line != 0 && place[i].file != NULL && lanewise_file_is_foreign(place[i].file))
         i++;
     i = i < chain->count ? i : 0; /* all are in the system's files */
     set_call(&place[i], out);
     if (caller == NULL || place[i].line == 0 || place[i].file == NULL || !is_header(place[i].file))
         return;
     for (unsigned k = i + 1; k < chain->count; k++)
-        if (place[k].line != 0 && place[k].file != NULL && strcmp(place[k].file, place[i].file) != 0 && !is_of_system(place[k].file)) {
+        if (place[k].line != 0 && place[k].file != NULL && strcmp(place[k].file, place[i].file) != 0 && !lanewise_file_is_foreign(place[k].file)) {
             set_call(&place[k], caller);
             return;
         }

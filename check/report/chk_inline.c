@@ -6,8 +6,11 @@
 
 bool chk_is_foreign(const char *file)
 {
-    return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
-           strstr(file, "/lib/clang/") != NULL;
+    /* Folders of sources are the user's. A toolkit in a Python package is in a folder such as site-packages/nvidia/cu13. */
+    if (strncmp(file, "/usr/src/", 9) == 0 || strncmp(file, "/usr/local/src/", 15) == 0)
+        return false;
+    return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "/lib/clang/") != NULL ||
+           strstr(file, "/nvidia/cu") != NULL;
 }
 
 static const char *name_or(const char *name, const char *otherwise)

@@ -31,18 +31,45 @@ static void put_xml(struct lw_sink *out, const char *text)
     }
 }
 
-/** Prints a location. @other: the name for the second location of a finding; NULL: this is the first location. @whole:
- *  prints block, warp and lanes, too; otherwise the location is common to all warps that executed the instruction. */
+/** Returns the location that reports show first, as chk_report_location() does, but with the file named as in the program. */
+static struct chk_call shown(const struct chk_location *location)
+{
+    if (location->line == 0 || chk_is_foreign(location->file))
+        for (unsigned i = 0; i < location->call_count; i++)
+            if (location->calls[i].line != 0 && !chk_is_foreign(location->calls[i].file))
+                return location->calls[i];
+    return (struct chk_call){"", location->file, location->line, false};
+}
+
+/** Returns true if a location is in a file of the system or a compiler, and reports show another line first. */
+static bool is_in_header(const struct chk_location *p)
+{
+    const struct chk_call first = shown(p);
+
+    return p->line != 0 && (first.line != p->line || strcmp(first.file, p->file) != 0);
+}
+
+/** Prints a location. @other: the name for the second location of a finding; NULL: this is the first location, whose line is
+ *  already printed. @whole: prints block, warp and lanes, too; otherwise the location is common to all warps that executed
+ *  the instruction. */
 static void put_location(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
 {
+    const struct chk_call first = shown(p);
+    const char *separator = ";"; /* before the first call */
     char room[ISA_SYMBOL_BYTES];
 
     if (p->kernel[0] == '\0')
         return;
-    if (other != NULL && p->line != 0)
-        lw_printf(out, "; %s at %s:%u", other, p->file, p->line);
+    if (other != NULL && first.line != 0) {
+        lw_printf(out, "; %s at %s:%u", other, first.file, first.line);
+        separator = "";
+    }
+    if (is_in_header(p)) {
+        lw_printf(out, "%s at %s:%u", other != NULL ? "," : ";", p->file, p->line);
+        separator = "";
+    }
     for (unsigned i = 0; i < p->call_count; i++)
-        lw_printf(out, "%s in %s, %s at %s:%u", i != 0 ? "," : other != NULL ? "" : ";",
+        lw_printf(out, "%s in %s, %s at %s:%u", i != 0 ? "," : separator,
                   p->calls[i].function[0] != '\0' ? isa_symbol_text(p->calls[i].function, room) : "a function",
                   p->calls[i].called ? "called" : "inlined", p->calls[i].file, p->calls[i].line);
     lw_printf(out, "; kernel %s", isa_symbol_text(p->kernel, room));
@@ -78,17 +105,24 @@ static void put_values(const struct chk_finding *f, const char *before, struct l
 
 void chk_print(const struct chk_finding *f, struct lw_sink *out)
 {
+    const struct chk_call first = shown(&f->location);
     struct lw_buffer text;
 
     lw_buffer_init(&text);
-    if (f->location.line != 0)
-        lw_printf(&text.sink, "%s:%u: ", f->location.file, f->location.line);
+    if (first.line != 0)
+        lw_printf(&text.sink, "%s:%u: ", first.file, first.line);
     else if (f->location.kernel[0] == '\0' && f->location.file[0] != '\0') /* the finding is at a host step that has
                                                                             * no line */
         lw_printf(&text.sink, "%s: ", f->location.file);
     put_line(f, &text.sink);
     lw_put_relative(out, lw_buffer_text(&text), NULL);
     lw_buffer_fini(&text);
+}
+
+void chk_print_values(const struct chk_finding *f, struct lw_sink *out)
+{
+    chk_print(f, out);
+    put_values(f, "\n    ", out);
 }
 
 /* text for reports: findings were dropped because of the limit --max-findings */
@@ -102,8 +136,7 @@ static void put_text(const struct chk *chk, const char *run, bool how_ended, str
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         if (f->suppressed)
             continue;
-        chk_print(f, out);
-        put_values(f, "\n    ", out);
+        chk_print_values(f, out);
         lw_put(out, "\n");
     }
     if (chk->ended_kind != NULL && how_ended) {
@@ -298,16 +331,6 @@ static unsigned count_checks(const struct chk *chk, bool failed, bool came)
     for (size_t i = 0; i < chk->check_count; i++)
         n += (chk->checks[i].failed != NULL) == failed && chk->checks[i].came == came;
     return n;
-}
-
-/** Returns the location that reports show first, as chk_report_location() does, but with the file named as in the program. */
-static struct chk_call shown(const struct chk_location *location)
-{
-    if (location->line == 0 || chk_is_foreign(location->file))
-        for (unsigned i = 0; i < location->call_count; i++)
-            if (location->calls[i].line != 0 && !chk_is_foreign(location->calls[i].file))
-                return location->calls[i];
-    return (struct chk_call){"", location->file, location->line, false};
 }
 
 struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *location)
@@ -518,7 +541,7 @@ static void put_related(const struct chk *chk, const struct chk_finding *f, stru
     struct lw_buffer related;
 
     lw_buffer_init(&related);
-    if (shown(&f->location).line != f->location.line || strcmp(shown(&f->location).file, f->location.file) != 0)
+    if (is_in_header(&f->location))
         add_line(chk, &f->location, "the line of the header that contains the access", &related);
     add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other location" : "the other access", &related);
     add_calls(chk, &f->location, &related);

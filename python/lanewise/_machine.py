@@ -535,7 +535,7 @@ class Machine:
 
     def report(self, kind):
         """Returns a report as text: "statistics", "timing", "timing-json", "findings", "findings-json", "findings-sarif",
-        "findings-junit", "coverage" or "profile"."""
+        "findings-junit", "findings-suppressions", "coverage" or "profile"."""
         text = ctypes.c_void_p()
         self.call("report", kind.encode(), ctypes.byref(text))
         try:

@@ -96,4 +96,42 @@ cd ..
 # With LANEWISE_OPTIONS a process replaces no report either.
 LANEWISE_OPTIONS='--stats e.json' ./add 1 2>err && LANEWISE_OPTIONS='--stats e.json' ./add 2 2>err
 [ "$(grids e.json)" = "1 " ] && [ "$(grids e.[0-9]*.json)" = "2 " ] || fail "LANEWISE_OPTIONS: $(ls e*)"
+
+# Findings on standard error are those of the report file, with kernel, lanes, count and calls. A finding in a header of the system
+# names the line of the program first. The report can be a list of suppressions.
+cat >calls.cu <<'E'
+__device__ int at(const int *p, int i) { return p[i]; }
+__device__ int sum(const int *p, int i) { return at(p, i) + at(p, i + 1); }
+__global__ void twice(const int *p, int *o) { o[threadIdx.x] = sum(p, threadIdx.x); }
+__global__ void once(const int *p, int *o) { o[threadIdx.x] = at(p, threadIdx.x + 5); }
+__global__ void heap(int **o)
+{
+    int *p = new int[4];
+    p[0] = 1;
+    *o = p;
+}
+int main()
+{
+    int *p, *o;
+    cudaMalloc(&p, 128);
+    cudaMalloc(&o, 128);
+    cudaMemset(p, 0, 128);
+    twice<<<1, 32>>>(p, o);
+    once<<<1, 32>>>(p, o);
+    heap<<<1, 1>>>((int **)o);
+    cudaDeviceSynchronize();
+}
+E
+"$lanewise" cc -g -O2 calls.cu -o calls >err 2>&1 || { fail "calls.cu does not compile"; cat err; exit 1; }
+"$lanewise" app --check=memory,heap-leak --check-file r.txt --check-file r.yaml --check-file r.YML ./calls >out 2>err || fail "calls: status $?"
+grep -q '^lanewise: calls.cu:1: out-of-bounds: .*; in at, inlined at calls.cu:2, in sum, inlined at calls.cu:3; kernel twice, block (0,0,0), warp 0, lanes 0x80000000, pc 0x[0-9a-f]*$' err ||
+    { fail "calls: the finding of kernel twice"; cat err; }
+grep -q '^lanewise: calls.cu:1: out-of-bounds: .*; in at, inlined at calls.cu:4; kernel once, .*; 5 times$' err || { fail "calls: the finding of kernel once"; cat err; }
+grep -q '^lanewise: calls.cu:7: heap-leak: .*; at /.*:[0-9]* in operator new, inlined at .*inlined at calls.cu:7; kernel heap, ' err ||
+    { fail "calls: the finding in a header"; cat err; }
+sed -n 's/^lanewise: \(calls.cu:.*\)/\1/p; s/^lanewise: \(    lane .*\)/\1/p' err | sort >printed
+grep -v '^calls: ' r.txt | sort | diff printed - >difference || { fail "calls: the report differs from standard error"; cat difference; }
+cmp -s r.yaml r.YML && grep -q '^- {kind: heap-leak, kernel: "heap", file: "calls.cu", line: 7}$' r.yaml || { fail "calls: the list of suppressions"; cat r.yaml; }
+"$lanewise" app --fail-on-findings --check=memory,heap-leak --check-suppress r.yaml ./calls >out 2>err && [ ! -s err ] ||
+    { fail "calls: findings although all are suppressed"; cat err; }
 exit $failed
