@@ -25,7 +25,7 @@ echo "== build (some minutes on two cores; build/make.log shows the progress)"
 mkdir -p build
 cd build
 [ -f Makefile ] || ../configure -q
-make -s -j "$(nproc)" lanewise >make.log 2>&1 || { tail -n 40 make.log >&2; exit 1; }
+make -s -j "$(nproc)" >make.log 2>&1 || { tail -n 40 make.log >&2; exit 1; }
 sh "$top/kernels/prepare" kernels
 
 echo "== the kernel, stopped in gdb"

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +59,15 @@ static void put_here(struct lw_buffer *words, const char *here, bool expanded)
     lw_put(&words->sink, "/");
 }
 
+/** Returns true if @name names a file that can be executed and is no GPU model. */
+static bool is_program(const char *name)
+{
+    const char *dot = name != NULL ? strrchr(name, '.') : NULL;
+    struct stat at;
+
+    return name != NULL && (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) && stat(name, &at) == 0 && S_ISREG(at.st_mode) && access(name, X_OK) == 0;
+}
+
 /** Checks and appends an option; handles --debug itself, because the runtimes do not have this option. */
 static enum lw_status take(void *context, unsigned option, const char *value, struct lw_error *err)
 {
@@ -71,6 +81,9 @@ static enum lw_status take(void *context, unsigned option, const char *value, st
         ((struct words *)context)->debug = true;
         return LW_OK;
     }
+    if (strcmp(name, "timing") == 0 && is_program(value))
+        return LW_FAIL(err, LW_EUSAGE, "expected a GPU model, found the program %.200s: in \"lanewise app\" the model is not optional; write "
+                                       "\"--timing volta\", for example", value);
     status = cmd_app_check_option(&((struct words *)context)->check, name, value, err);
     if (status != LW_OK)
         return status;
@@ -271,8 +284,10 @@ static int run_program(const struct cmd *cmd, char *const *program, struct words
     cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
     setenv("OCL_ICD_VENDORS", folder, 1);
     unsetenv("OCL_ICD_FILENAMES"); /* this variable may name further drivers, which the ICD loader would add */
-    if (cmd_find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
-        prepend("LD_LIBRARY_PATH", folder);
+    if (!cmd_find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder)) /* `make lanewise` builds no runtimes */
+        return cmd_wrong_usage(cmd, "the runtimes of Lanewise are not in %s, so the program would find no device: run \"make\" in the "
+                                    "build folder, which builds them", folder);
+    prepend("LD_LIBRARY_PATH", folder);
     if (words->debug)
         return words->gdb ? cmd_wrong_usage(cmd, "--debug starts its own gdb: leave --gdb out")
                           : run_with_gdb(cmd, program, words->sources, &words->text);

@@ -330,7 +330,8 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
         status = cmd_wrong_usage(cmd, "-o %s: only one file at a time can be compiled with -o: give one file, or leave -o "
                                       "out", l.program.output);
     } else if (!cmd_find_folder("lanewise-cuda", "libcudart.so.13", runtime, sizeof runtime)) {
-        status = cmd_wrong_usage(cmd, "the CUDA runtime of Lanewise (libcudart.so.13) is not in %s", runtime);
+        status = cmd_wrong_usage(cmd, "the CUDA runtime of Lanewise (libcudart.so.13) is not in %s: run \"make\" in the build folder, "
+                                      "which builds it", runtime);
     } else {
         enum lw_status got;
 

@@ -324,6 +324,8 @@ text=$("$src/demo.sh" --frobnicate 2>&1)
     { cases=$((cases + 1)); fail "demo.sh --frobnicate says: $text"; }
 grep -q '^echo "== build.*build/make.log' "$src/demo.sh" && tail -n 1 "$src/demo.sh" | grep -q 'Next: export PATH=.*, then docs/tutorial/' ||
     { cases=$((cases + 1)); fail "demo.sh does not name the log of its build, or the next step"; }
+grep -q '^make -s -j "$(nproc)" >make.log' "$src/demo.sh" || # the tutorials also need the runtimes
+    { cases=$((cases + 1)); fail "demo.sh does not build everything"; }
 
 # ---- the manual page and the completion contain every option
 for c in run debug compile asm dis; do

@@ -69,6 +69,20 @@ for option in record sources; do
     refused "--$option: none/folder: cannot be created: " --$option none/folder
     refused "--$option: out: is not a folder" --$option out
 done
+# The model of --timing is not optional, and an operand that is a program is none.
+printf '#!/bin/sh\necho the program ran\n' >program && chmod +x program
+refused '--timing: expected a GPU model, found the program ./program: in "lanewise app" the model is not optional; write "--timing volta"' --timing ./program
+# A build of the program alone has no runtimes, and says how to build them.
+mkdir alone && cp "$lanewise" alone/lanewise
+alone/lanewise app ./program >out 2>err && fail "without runtimes: the program runs"
+if grep -q 'the runtimes of Lanewise are not in ' err; then
+    grep -q 'run "make" in the build folder' err && [ ! -s out ] || { fail "without runtimes: the message"; cat err; }
+    echo 'int main() {}' >none.cu
+    alone/lanewise cc none.cu >out 2>err && fail "cc without runtimes: status 0"
+    grep -q 'is not in .*: run "make" in the build folder, which builds it' err || { fail "cc without runtimes: the message"; cat err; }
+elif [ ! -e /usr/local/lib/lanewise-cuda ]; then
+    fail "without runtimes: no message" && cat err
+fi
 # Correct options start the program, and leave no file or folder if the program does not use the device.
 mkdir made && cd made || exit 99
 "$lanewise" app --check -w 16 -t 2 -g --history 5 --gdb=0 --stats s.json --check-file f.sarif --record r/ --sources new sh -c 'echo ran' >../out 2>&1 </dev/null
