@@ -167,6 +167,12 @@ struct chk_host_finding {
 /** Records a finding about the host program, if its kind is enabled. Texts are copied. The finding does not stop a
  *  debugger. The function must be called before chk_finish. Errors: LW_ENOMEM. */
 enum lw_status chk_add_host(struct chk *chk, const struct chk_host_finding *finding, struct lw_error *err) LW_MUST_CHECK;
+/** Forbids that kernels load from memory (@loads) or store to it (@stores), until chk_permit() with the same @address, @bytes and
+ *  @why, or until the memory is freed. Such accesses are executed, and become findings of kind CHK_API_BUFFER if it is enabled.
+ *  @why: a clause for the message, such as "the buffer is mapped". Errors: LW_ENOMEM. */
+enum lw_status chk_forbid(struct chk *chk, uint64_t address, uint64_t bytes, bool loads, bool stores, const char *why,
+                          struct lw_error *err) LW_MUST_CHECK;
+void chk_permit(struct chk *chk, uint64_t address, uint64_t bytes, const char *why);
 /** Returns true if findings of a kind are recorded. */
 bool chk_wants(const struct chk *chk, enum chk_kind kind);
 /** Gets the kind with a name or former name. Returns false if there is none. */

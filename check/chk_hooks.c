@@ -8,7 +8,8 @@
  *  decides whether a warp executes in single steps. */
 static const struct chk_observer *const observers[CHK_OBSERVER_COUNT] = {
     &chk_init_observer, &chk_arith_observer, &chk_bounds_observer, &chk_count_observer, &chk_barrier_observer,
-    &chk_race_observer, &chk_const_observer, &chk_stale_observer,  &chk_leak_observer};
+    &chk_race_observer, &chk_const_observer, &chk_stale_observer,  &chk_leak_observer,
+    &chk_buffer_use_observer};
 
 /** Loops over the active checks that have function @function, with @o as the current check. */
 #define FOR_ACTIVE(o, chk, function)                                                                       \

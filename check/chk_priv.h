@@ -128,7 +128,7 @@ static inline struct chk *chk_of_state(void *state)
 {
     return *(struct chk **)state;
 }
-enum { CHK_OBSERVER_COUNT = 9 };
+enum { CHK_OBSERVER_COUNT = 10 };
 struct chk_active {
     const struct chk_observer *is;
     void *state; /* owned */
@@ -136,9 +136,10 @@ struct chk_active {
 /** The checks: uninitialised values (chk_init.c), arithmetic (chk_arith.c), accesses outside their variable
  *  (chk_bounds.c), execution counts (chk_count.c), barriers and cross-lane operations (chk_barrier.c), races
  *  (chk_race_order.c), writes to memory that loads declare as constant (chk_readonly_load.c), loads of stale
- *  cache contents (chk_stale.c), objects of malloc (chk_leak.c). */
+ *  cache contents (chk_stale.c), objects of malloc (chk_leak.c), accesses that the host forbids (chk_buffer_use.c). */
 extern const struct chk_observer chk_init_observer, chk_arith_observer, chk_bounds_observer, chk_count_observer,
-    chk_barrier_observer, chk_race_observer, chk_const_observer, chk_stale_observer, chk_leak_observer;
+    chk_barrier_observer, chk_race_observer, chk_const_observer, chk_stale_observer, chk_leak_observer,
+    chk_buffer_use_observer;
 
 struct chk {
     struct emu_machine *machine;

@@ -5,7 +5,7 @@ liblanewise_a_SOURCES += %D%/report/chk_backtrace.c %D%/report/chk_baseline.c %D
 	%D%/report/chk_report.c %D%/report/chk_suppress.c %D%/report/chk_values.c %D%/report/chk_variable_names.c
 liblanewise_a_SOURCES += %D%/count/chk_count_priv.h %D%/count/chk_count.c %D%/count/chk_coverage.c %D%/count/chk_performance.c \
 	%D%/count/chk_profile.c
-liblanewise_a_SOURCES += %D%/memory/chk_bounds.c %D%/memory/chk_bounds_dominated.c %D%/memory/chk_leak.c \
+liblanewise_a_SOURCES += %D%/memory/chk_bounds.c %D%/memory/chk_bounds_dominated.c %D%/memory/chk_buffer_use.c %D%/memory/chk_leak.c \
 	%D%/memory/chk_readonly_load.c %D%/memory/chk_stale.c
 liblanewise_a_SOURCES += %D%/sync/chk_barrier_priv.h %D%/sync/chk_barrier.c %D%/sync/chk_barrier_paths.c \
 	%D%/sync/chk_barrier_regions.c

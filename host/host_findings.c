@@ -232,6 +232,25 @@ int lanewise_finding_wanted(lanewise_machine *m, const char *name)
            chk_wants(m->chk, kind);
 }
 
+int lanewise_forbid(lanewise_machine *m, uint64_t address, uint64_t bytes, int loads, int stores, const char *why)
+{
+    struct lw_error err;
+
+    if (m == NULL || why == NULL)
+        return host_missing(m, "lanewise_forbid", "the reason");
+    return m->chk == NULL || chk_forbid(m->chk, address, bytes, loads != 0, stores != 0, why, &err) == LW_OK ? LANEWISE_OK
+                                                                                                         : host_fail(m, &err);
+}
+
+int lanewise_permit(lanewise_machine *m, uint64_t address, uint64_t bytes, const char *why)
+{
+    if (m == NULL || why == NULL)
+        return host_missing(m, "lanewise_permit", "the reason");
+    if (m->chk != NULL)
+        chk_permit(m->chk, address, bytes, why);
+    return LANEWISE_OK;
+}
+
 int lanewise_finish(lanewise_machine *m)
 {
     struct lw_error err;

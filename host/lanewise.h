@@ -402,6 +402,11 @@ typedef struct lanewise_host_finding {
 LANEWISE_API int lanewise_finding_add(lanewise_machine *machine, const lanewise_host_finding *finding, size_t finding_bytes);
 /** Returns 1 if findings of @kind are enabled, else 0. Options of the machine cannot be changed after this call. */
 LANEWISE_API int lanewise_finding_wanted(lanewise_machine *machine, const char *kind);
+/** Forbids that kernels load from @bytes of memory (@loads not 0) or store to them (@stores not 0), until lanewise_permit() with the
+ *  same range and reason, or until the memory is freed. Such accesses are executed, and become findings of the kind
+ *  "api-buffer-use" if it is enabled. @why: a clause for the message, such as "the buffer is mapped for writing". */
+LANEWISE_API int lanewise_forbid(lanewise_machine *machine, uint64_t address, uint64_t bytes, int loads, int stores, const char *why);
+LANEWISE_API int lanewise_permit(lanewise_machine *machine, uint64_t address, uint64_t bytes, const char *why);
 /** Writes the schedule log of the run so far to a file, for the option "replay" of another machine. The option "log" must be "yes".
  *  Such a machine cannot be recovered after a fault or a hang. */
 LANEWISE_API int lanewise_log_save(lanewise_machine *machine, const char *path);

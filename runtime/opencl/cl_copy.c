@@ -390,10 +390,26 @@ static int copy_map(struct _cl_mem *mem, const struct cl_map *map, int (*copy)(l
     return result;
 }
 
+/** Begins or ends that kernels must not use a mapped range of a buffer: one that is mapped for writing at all, and one that is
+ *  mapped for reading not for stores. */
+static void forbid(const struct _cl_mem *mem, const struct cl_map *map, bool begins)
+{
+    const char *why = map->writes ? "this range of the buffer is mapped for writing: unmap it before the launch"
+                                  : "this range of the buffer is mapped: unmap it before the launch";
+
+    if (cl_is_image(mem))
+        return;
+    if (begins)
+        (void)lanewise_forbid(rt_machine(), mem->address + map->box.offset, map->region[0], map->writes, 1, why);
+    else
+        (void)lanewise_permit(rt_machine(), mem->address + map->box.offset, map->region[0], why);
+}
+
 static int run_map(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
 
+    forbid(m->mem, &m->range, true);
     if (!m->copies || m->mem->is_svm) /* the program overwrites the box, or the memory is shared, so nothing is copied */
         return CL_SUCCESS;
     return cl_result(copy_map(m->mem, &m->range, m->reads ? lanewise_read : lanewise_peek), "map");
@@ -408,6 +424,7 @@ static int run_unmap(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
 
+    forbid(m->mem, m->map, false);
     return cl_result(m->map->writes && !m->mem->is_svm ? copy_map(m->mem, m->map, write_back) : LANEWISE_OK, "unmap");
 }
 

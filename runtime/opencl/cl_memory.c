@@ -110,6 +110,10 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
     }
     if ((flags & CL_MEM_USE_HOST_PTR) != 0)
         mem->host_pointer = mem->shadow = host;
+    if ((flags & CL_MEM_READ_ONLY) != 0 && !mem->is_svm)
+        (void)lanewise_forbid(rt_machine(), mem->address, bytes, 0, 1, "the buffer was created with CL_MEM_READ_ONLY");
+    if ((flags & CL_MEM_WRITE_ONLY) != 0 && !mem->is_svm)
+        (void)lanewise_forbid(rt_machine(), mem->address, bytes, 1, 0, "the buffer was created with CL_MEM_WRITE_ONLY");
     return mem;
 }
 
