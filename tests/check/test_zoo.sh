@@ -103,7 +103,7 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/variables.cu" memory "$options"
     verify "$zoo/arithmetic.cl" arithmetic "$options"
     verify "$zoo/arithmetic.cu" arithmetic "$options"
-    verify "$zoo/progress.cu" progress "$options"
+    verify "$zoo/progress.cu" progress,cross-lane-exited "$options"
     verify "$zoo/progress.cl" progress "$options"
     verify "$zoo/barriers.cu" default "$options"
     verify "$zoo/barriers.cl" default "$options"
@@ -212,7 +212,7 @@ verify "$zoo/private.cu" memory "-X -O0 -X -g"
 # Nightly tests also use other engines and widths. The warp that reaches a location first depends on the engine. Hangs are
 # reported with a GPU model as without one, except for what the lanes wait for.
 any_lanes=1
-verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
+verify "$zoo/progress.cu" progress,cross-lane-exited "-X -O0 -X -g" --timing=volta
 any_lanes=
 run flag_nobody_sets_bad progress --timing=volta
 grep -q 'spin.* until this value changes: a+' err || fail "the message does not name the value for which lanes wait: $(cat err)"
