@@ -148,6 +148,7 @@ struct emu_machine {
     struct emu_core **cores;
     unsigned core_count;
     struct lw_sink *print;
+    const char *stack_advice; /* for messages: what sets a larger stack */
     struct lw_hash text_hash;
     struct emu_text text;
     const struct emu_policy *policy; /* the split policy; NULL, as in some unit tests: converge */

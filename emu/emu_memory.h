@@ -76,6 +76,10 @@ enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_
  *  so the limit is at least their size. The new limit is not recorded in a log. */
 void emu_heap_limit(struct emu_machine *machine, uint32_t bytes);
 
+/** Sets what the message of a stack overflow names as the means to set a larger stack. At first it is a key of launch files and an
+ *  option. The text is borrowed. */
+void emu_stack_advise(struct emu_machine *machine, const char *advice);
+
 /** Type of a texel's components. */
 enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
 /** Edge modes: the value of a fetch with a float coordinate outside the texture. WRAP and MIRROR apply only to normalised

@@ -121,7 +121,7 @@ int lanewise_link(lanewise_machine *m, const lanewise_text *modules, unsigned co
         status = LW_FAIL(&err, LW_ENOMEM, "the host has no memory for %u modules", count);
     for (unsigned i = 0; i < count && status == LW_OK; i++)
         sources[i] = (struct ptx_source){texts[i].name, texts[i].text, texts[i].size, ptx_is_compiled(texts[i].name)};
-    ptx_options_default(&options);
+    options = host_translation(m);
     if (status == LW_OK)
         status = ptx_translate_all(sources, count, &options, &object, &err);
     free(texts);

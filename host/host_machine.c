@@ -114,6 +114,27 @@ void lanewise_print(lanewise_machine *m,
 
 /* ---- programs ------------------------------------------------------------------------------------ */
 
+struct ptx_options host_translation(const struct lanewise_machine *m)
+{
+    struct ptx_options options;
+
+    ptx_options_default(&options);
+    options.stack_bytes = m->stack_bytes;
+    return options;
+}
+
+int lanewise_stack_limit(lanewise_machine *m, uint32_t bytes)
+{
+    enum { MOST = 4 << 20 };
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (bytes > MOST)
+        return host_refuse(m, "a stack of %u bytes is too large: the limit is %d", bytes, MOST);
+    m->stack_bytes = bytes;
+    return LANEWISE_OK;
+}
+
 int host_module_add(struct lanewise_machine *m, char *source, struct isa_object *object, struct lw_buffer *words,
                     lanewise_module **out)
 {
@@ -187,6 +208,7 @@ static int fail_with(struct lanewise_machine *m, const struct lw_error *err,
 int lanewise_load(lanewise_machine *m, const char *path, const char *const *options,
                   lanewise_module **out)
 {
+    struct ptx_options translation;
     struct isa_object *object = NULL;
     struct lw_buffer words;
     struct lw_error err;
@@ -198,12 +220,13 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
         *out = NULL;
     if (m == NULL || path == NULL || out == NULL)
         return host_missing(m, "lanewise_load", path == NULL ? "the path" : "the module");
+    translation = host_translation(m);
     status = host_begin(m, &err);
     lw_buffer_init(&words);
     if (status == LW_OK)
         status = choose_options(m, path, options, &changed, &count, &err);
     if (status == LW_OK)
-        status = lnc_object_load_as(path, changed != NULL ? changed : options, count, m->settings.compiler, NULL, &words.sink,
+        status = lnc_object_load_as(path, changed != NULL ? changed : options, count, m->settings.compiler, &translation, &words.sink,
                                     &object, &err);
     free(changed);
     if (status != LW_OK)
@@ -214,6 +237,7 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
 int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, size_t size,
                        const char *const *options, lanewise_module **out)
 {
+    struct ptx_options translation;
     struct isa_object *object = NULL;
     struct lw_buffer words;
     struct lw_error err;
@@ -228,6 +252,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
         return host_missing(m, "lanewise_load_text", name == NULL  ? "the name"
                                                      : out == NULL ? "the module"
                                                                    : "the text");
+    translation = host_translation(m);
     status = host_begin(m, &err);
     lw_buffer_init(&words);
     if (status == LW_OK) {
@@ -243,7 +268,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     }
     if (status == LW_OK) {
         status = lnc_object_load_text(name, copy, size, changed != NULL ? changed : options, count,
-                                      m->settings.compiler, &words.sink, &object, &err);
+                                      m->settings.compiler, &translation, &words.sink, &object, &err);
     }
     free(copy);
     free(changed);

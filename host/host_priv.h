@@ -75,6 +75,7 @@ struct lanewise_machine {
     struct emu_native *native; /* translator to native code, or NULL */
     struct lanewise_module *modules;
     struct host_print print;
+    uint32_t stack_bytes; /* lanewise_stack_limit(); 0: the default of the translator */
     struct lw_buffer error;
     unsigned buffers; /* number of allocations so far, for the names "buffer 1", ... */
     bool stopped;     /* nothing can run, because of a fault, a hang, a limit, gdb's kill or lanewise_finish */
@@ -91,6 +92,8 @@ struct lanewise_machine {
     struct emu_log *log; /* the schedule log that is written or replayed, or NULL */
 };
 
+/** Returns the options with which the machine translates PTX. */
+struct ptx_options host_translation(const struct lanewise_machine *m);
 /** Stores the message of @err for lanewise_error(). Returns LANEWISE_ERROR. */
 int host_fail(struct lanewise_machine *m, const struct lw_error *err);
 /** Stores a formatted message for lanewise_error(). Returns LANEWISE_ERROR. */

@@ -94,7 +94,7 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
  *  and in the line table. The other parameters and errors are those of lnc_object_load. */
 enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
                                     const char *const *options, size_t option_count,
-                                    const char *clang, struct lw_sink *words,
+                                    const char *clang, const struct ptx_options *translation, struct lw_sink *words,
                                     struct isa_object **out,
                                     struct lw_error *err) LW_MUST_CHECK;
 

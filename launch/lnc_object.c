@@ -170,7 +170,7 @@ enum lw_status lnc_object_load_as(const char *path, const char *const *options,
 
 enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
                                     const char *const *options, size_t option_count,
-                                    const char *clang, struct lw_sink *words,
+                                    const char *clang, const struct ptx_options *translation, struct lw_sink *words,
                                     struct isa_object **out, struct lw_error *err)
 {
     enum lw_status status = check_suffix(name, option_count, options, err);
@@ -180,11 +180,11 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
     if (status != LW_OK)
         return status;
     if (!ptx_is_compiled(name))
-        return from_text(name, text, size, NULL, out, err);
+        return from_text(name, text, size, translation, out, err);
     status = ptx_compile_text(name, text, size, options, option_count, clang, &ptx, &ptx_size,
                               words, err);
     if (status == LW_OK)
-        status = from_ptx(name, true, NULL, ptx, ptx_size, out, err);
+        status = from_ptx(name, true, translation, ptx, ptx_size, out, err);
     free(ptx);
     return status;
 }

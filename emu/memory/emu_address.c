@@ -313,6 +313,11 @@ bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu
            is_below(offset);
 }
 
+static const char *stack_advice(const struct emu_machine *machine)
+{
+    return machine->stack_advice != NULL ? machine->stack_advice : "stack: in the launch file's program, or compile --stack";
+}
+
 void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                           enum isa_space space, uint64_t address, unsigned bytes, bool write,
                           char *text, size_t text_size)
@@ -345,14 +350,12 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
         if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)
             snprintf(text, text_size,
                      "stack overflow: the address is %llu bytes below the local memory of the lane, which has %u "
-                     "bytes; for recursion, set a larger stack (stack: in the launch file's program, or compile "
-                     "--stack)",
-                     (unsigned long long)(ISA_APERTURE_BYTES - offset), w->local_bytes);
+                     "bytes; for recursion, set a larger stack (%s)",
+                     (unsigned long long)(ISA_APERTURE_BYTES - offset), w->local_bytes, stack_advice(w->core->machine));
         else if (is_below(offset))
             snprintf(text, text_size,
                      "stack overflow: the base address is below the local memory of the lane, which has %u bytes; for "
-                     "recursion, set a larger stack (stack: in the launch file's program, or compile --stack)",
-                     w->local_bytes);
+                     "recursion, set a larger stack (%s)", w->local_bytes, stack_advice(w->core->machine));
         else
             snprintf(text, text_size, "each lane has %u byte%s of local memory", w->local_bytes,
                      plural(w->local_bytes));

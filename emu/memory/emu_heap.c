@@ -19,6 +19,11 @@ void emu_heap_limit(struct emu_machine *machine, uint32_t bytes)
     machine->config.heap_bytes = bytes > used ? bytes : (unsigned)used;
 }
 
+void emu_stack_advise(struct emu_machine *machine, const char *advice)
+{
+    machine->stack_advice = advice;
+}
+
 void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
 {
     struct emu_machine *machine = w->core->machine;

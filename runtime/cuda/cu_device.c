@@ -8,8 +8,8 @@
 
 enum { RUNTIME_VERSION = 13000, DRIVER_VERSION = 13000, LAST_ATTRIBUTE = 147 };
 static const char bus_id[] = "0000:00:00.0";
-/** Limits, in the order of enum cudaLimit. A program can set those that are not fixed. The sizes of the stack and of the buffer
- *  of printf have no effect, because kernels get as much as they need. */
+/** Limits, in the order of enum cudaLimit. A program can set those that are not fixed. The size of the buffer of printf has no
+ *  effect, because kernels get as much as they need. */
 enum { LIMIT_STACK, LIMIT_PRINTF, LIMIT_HEAP, LIMIT_DEPTH, LIMIT_PENDING, LIMIT_FETCH, LIMITS };
 static const struct {
     size_t initial, most, unit; /* first value; largest possible value; a value is rounded up to a multiple of this */
@@ -311,6 +311,8 @@ CU_API cudaError_t cudaDeviceReset(void)
             rt_complain("cudaDeviceReset");
             error = cudaErrorMemoryAllocation;
         }
+        if (rt_machine() != NULL)
+            (void)lanewise_stack_limit(rt_machine(), 0);
     }
     rt_unlock();
     error = cu_return(error);
@@ -367,6 +369,20 @@ CU_API cudaError_t cudaDeviceGetLimit(size_t *out, int limit)
     return cu_return(error);
 }
 
+/** Sets the machine's stack for recursive functions to the limit; locked. The machine's default is larger than that of CUDA, and
+ *  a smaller limit has no effect. The limit holds for modules that are loaded later, as the place of the stack is part of the code. */
+static void set_stack(void)
+{
+    enum { DEFAULT = 8192 };
+    const size_t bytes = limit_value(LIMIT_STACK) > DEFAULT ? limit_value(LIMIT_STACK) : 0;
+
+    if (rt_machine() == NULL || lanewise_stack_limit(rt_machine(), (uint32_t)bytes) != LANEWISE_OK)
+        return;
+    if (bytes != 0 && cu_modules_loaded())
+        fprintf(stderr, "lanewise: cudaDeviceSetLimit: kernels that are loaded already keep the size of their stack: set "
+                        "cudaLimitStackSize before the first launch\n");
+}
+
 CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
 {
     cudaError_t error;
@@ -387,6 +403,8 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
         } else {
             settings.limits[limit].is_set = true;
             settings.limits[limit].value = (value + unit - 1) / unit * unit;
+            if (limit == LIMIT_STACK)
+                set_stack();
         }
     }
     rt_unlock();

@@ -421,6 +421,14 @@ cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes
     return cudaErrorInvalidSymbol;
 }
 
+bool cu_modules_loaded(void)
+{
+    for (const struct cu_module *m = modules; m != NULL; m = m->next)
+        if (m->module != NULL)
+            return true;
+    return false;
+}
+
 void cu_modules_reset(void)
 {
     for (struct cu_module *m = modules; m != NULL; m = m->next) {

@@ -97,6 +97,8 @@ struct cu_function {
 unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_bytes);
 /** Finds a kernel by its host stub, or by its struct cu_function, and loads its module if necessary; locked. */
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
+/** Returns true if a module is loaded; locked. */
+bool cu_modules_loaded(void);
 /** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
 void cu_modules_reset(void);
 /** Waits for the host functions that precede the next work of a stream. Only they run later than the call that requests them. Does
