@@ -2,6 +2,7 @@
 /* CUDA's driver interface: initialisation, the device, contexts. */
 #include "runtime/cuda/cu_driver_priv.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,13 +167,26 @@ CU_API CUresult cuGetErrorString(CUresult error, const char **out)
     return cu_driver_return(describe(error, out, true));
 }
 
-/** Called by the static runtime that nvcc links into programs by default, and by some libraries, which continue without a table.
- *  The tables are not documented, so a program that needs one cannot run. */
+/** Returns true if the code at @address is in a shared library of NVIDIA, such as libnvrtc.so.13. */
+static bool is_in_library_of_nvidia(const void *address)
+{
+    const char *slash;
+    Dl_info info;
+
+    if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    slash = strrchr(info.dli_fname, '/');
+    return strncmp(slash != NULL ? slash + 1 : info.dli_fname, "libnv", 5) == 0;
+}
+
+/** Called by the static runtime that nvcc links into programs by default, and by some libraries. The tables are not documented, so a
+ *  program whose runtime needs one cannot run. Shared libraries of NVIDIA, such as its compiler libnvrtc, continue without a table. */
 CU_API CUresult cuGetExportTable(const void **out, const void *id)
 {
     (void)id;
-    fprintf(stderr, "lanewise: the program or one of its libraries requests an undocumented table of NVIDIA's driver, which Lanewise does not "
-                    "have: if the program is linked with the static CUDA runtime, link it with nvcc -cudart shared\n");
+    if (!is_in_library_of_nvidia(__builtin_return_address(0)))
+        fprintf(stderr, "lanewise: the program or one of its libraries requests an undocumented table of NVIDIA's driver, which Lanewise does not "
+                        "have: if the program is linked with the static CUDA runtime, link it with nvcc -cudart shared\n");
     if (out != NULL)
         *out = NULL;
     return cu_driver_return(CUDA_ERROR_NOT_SUPPORTED);

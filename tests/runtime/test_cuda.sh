@@ -32,6 +32,13 @@ cc -O1 -o driver "$src/test_cuda_driver.c" -ldl 2>log || { fail "the program for
 "$lanewise" app ./driver >out 2>err
 grep -q '^all right$' out || { fail "the program for the driver API fails"; cat out err; }
 grep -q 'does not define the kernel nowhere' err || { fail "the launch of a kernel without PTX does not name it"; cat err; }
+# The static runtime cannot run without the driver's tables. NVIDIA's compiler library can, so nothing is printed for it.
+echo 'extern int cuGetExportTable(const void **, const void *); int ask(void) { const void *p; return cuGetExportTable(&p, 0); }' >ask.c
+echo 'int ask(void); int main(void) { return ask() != 801; }' >asks.c
+cc -fPIC -shared ask.c -o libnvrtc.so -L"$runtime" -l:libcuda.so.1 && cc asks.c ask.c -o asks -L"$runtime" -l:libcuda.so.1 &&
+    cc asks.c -o asks-library -L. -lnvrtc -Wl,-rpath,. -L"$runtime" -Wl,-rpath-link,"$runtime" || fail "programs that ask for a table cannot be built"
+"$lanewise" app ./asks 2>err && grep -q 'link it with nvcc -cudart shared' err || { fail "a program that needs a table gets no message"; cat err; }
+"$lanewise" app ./asks-library 2>err && [ ! -s err ] || { fail "a library that does not need a table causes a message"; cat err; }
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
     for form in "-gencode arch=compute_75,code=compute_75" "-arch=sm_75" "-arch=sm_75 --no-compress"; do
