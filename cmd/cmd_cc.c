@@ -15,6 +15,7 @@ struct line {
     const char **flags, **host, **plain; /* flags: options for all code; host: options for host code only; plain: all options,
                                           * for nvcc as the compiler */
     bool cuda; /* -x cu was given: sources are CUDA C++ independent of their names */
+    bool verbose, dry; /* -v was given; --dryrun was given, so nothing is compiled */
     bool failed; /* an error message was printed */
 };
 
@@ -32,6 +33,16 @@ static const struct {
     {"extended-lambda", false}, {"lineinfo", false}, {"generate-line-info", false}, {"restrict", false},
     {"link", false}, {"cuda", false}, {"m64", false}, {"allow-unsupported-compiler", false}, {"keep", false},
     {"resource-usage", false}, {"res-usage", false}, {"source-in-ptx", false},
+    {"ftz", true}, {"prec-div", true}, {"prec-sqrt", true}, {"compress-mode", true}, {"extra-device-vectorization", false},
+    {"forward-unknown-to-host-compiler", false}, {"forward-unknown-to-host-linker", false},
+};
+
+/** Options of nvcc and their names for clang, to which the operand is appended. */
+static const struct {
+    const char *name, *of_clang;
+} renamed[] = {
+    {"std", "-std="}, {"optimize", "-O"}, {"define-macro", "-D"}, {"undefine-macro", "-U"}, {"include-path", "-I"},
+    {"system-include", "-isystem"}, {"pre-include", "-include"}, {"library", "-l"}, {"library-path", "-L"},
 };
 
 /** Options of clang whose operand is the next word. */
@@ -76,6 +87,42 @@ static void add_word(struct line *l, const char *word)
     l->inputs[l->program.input_count++] = (struct ptx_input){PTX_INPUT_WORD, word};
 }
 
+/** Returns true if the folder @path has the headers of NVIDIA's SDK for CUDA. clang cannot use them together with those of Lanewise. */
+static bool has_sdk(const char *path)
+{
+    static const char *const names[] = {"cuda_runtime.h", "crt/host_config.h"};
+    char name[PATH_MAX];
+
+    for (size_t k = 0; k < LW_COUNT_OF(names); k++) {
+        snprintf(name, sizeof name, "%s/%s", path, names[k]);
+        if (access(name, R_OK) != 0)
+            return false;
+    }
+    return true;
+}
+
+/** Returns true if option @word, whose operand may be the next word @next, names a folder with the headers of NVIDIA's SDK. Then adds
+ *  the folder of CUB, Thrust and libcu++ below it, which nvcc reads, too, and which clang can use. */
+static bool replaces_sdk(struct line *l, const char *word, const char *next)
+{
+    static const char *const options[] = {"-I", "-isystem", "-iquote", "-idirafter"};
+
+    for (size_t k = 0; k < LW_COUNT_OF(options); k++) {
+        const size_t size = strlen(options[k]);
+        const char *path = word[size] != '\0' ? word + size : next;
+
+        if (strncmp(word, options[k], size) != 0 || path == NULL || !has_sdk(path))
+            continue;
+        if (l->verbose)
+            fprintf(stderr, "lanewise: cc: %s: left out, because clang needs the headers of Lanewise instead of NVIDIA's\n", path);
+        path = lw_arena_printf(&l->arena, "-I%s/cccl", path);
+        if (path != NULL && access(path + 2, R_OK) == 0)
+            l->flags[l->program.flag_count++] = path;
+        return true;
+    }
+    return false;
+}
+
 /** Adds the options in an operand of -Xcompiler, which are separated by commas, to those for host code. */
 static void add_host_list(struct line *l, const char *list)
 {
@@ -83,7 +130,7 @@ static void add_host_list(struct line *l, const char *list)
         const size_t size = strcspn(list, ",");
         const char *word = lw_arena_printf(&l->arena, "%.*s", (int)size, list);
 
-        if (word != NULL && size != 0)
+        if (word != NULL && size != 0 && !replaces_sdk(l, word, NULL))
             l->host[l->program.host_flag_count++] = word;
         list += size + (list[size] == ',');
     }
@@ -116,6 +163,18 @@ static const char *operand(struct line *l, const char *word, const char *value, 
         l->failed = true;
     }
     return value;
+}
+
+/** Returns true if @word is a kind of warnings that -Werror of nvcc names. */
+static bool is_kind_of_warning(const char *word)
+{
+    static const char *const kinds[] = {"all-warnings", "cross-execution-space-call", "reorder", "default-stream-launch",
+                                        "missing-launch-bounds", "ext-lambda-captures-this", "deprecated-declarations"};
+
+    for (size_t k = 0; word != NULL && k < LW_COUNT_OF(kinds); k++)
+        if (strcmp(word, kinds[k]) == 0)
+            return true;
+    return false;
 }
 
 static bool begins(const char *word, const char *const *begins_with, size_t count)
@@ -164,6 +223,10 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         value = operand(l, word, value, argv, i);
         add_word(l, "-Xlinker");
         add_word(l, value != NULL ? value : "");
+    } else if (is_option(word, "dryrun", &value)) {
+        l->dry = true;
+    } else if (word[1] == 't' && word[2] != '\0' && word[2 + strspn(word + 2, "0123456789")] == '\0') {
+        /* -t4 is --threads 4 */
     } else if (is_option(word, "x", &value)) {
         value = operand(l, word, value, argv, i);
         l->cuda = value != NULL && (strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0);
@@ -202,6 +265,24 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
     return true;
 }
 
+/** Returns the option at argv[*i] in the syntax of clang, and moves *@i to its last word. */
+static const char *as_clang(struct line *l, char **argv, int *i)
+{
+    const char *word = argv[*i], *value;
+
+    for (size_t k = 0; k < LW_COUNT_OF(renamed); k++)
+        if (is_option(word, renamed[k].name, &value)) {
+            value = operand(l, word, value, argv, i);
+            word = lw_arena_printf(&l->arena, "%s%s", renamed[k].of_clang, value != NULL ? value : "");
+            return word != NULL ? word : argv[*i];
+        }
+    if (is_option(word, "Werror", &value) && (value != NULL || is_kind_of_warning(argv[*i + 1]))) {
+        value = operand(l, word, value, argv, i);
+        return is_kind_of_warning(value) ? "-Werror" : word;
+    }
+    return word;
+}
+
 /** Returns true if @word is an option whose operand is the next word. */
 static bool takes_next(const char *word)
 {
@@ -216,8 +297,8 @@ static void read_line(struct line *l, char **argv)
     struct ptx_program *p = &l->program;
 
     for (int i = 1; argv[i] != NULL && !l->failed; i++) {
-        const char *word = argv[i];
         const int first = i;
+        const char *word = as_clang(l, argv, &i);
         bool ours = false;
 
         if (word[0] != '-' || word[1] == '\0') {
@@ -232,12 +313,13 @@ static void read_line(struct line *l, char **argv)
                 add_word(l, argv[++i]);
         } else {
             const bool host = begins(word, of_host, LW_COUNT_OF(of_host)), two = takes_next(word) && argv[i + 1] != NULL;
+            const char *const words[] = {word, argv[i + 1]};
 
-            for (int n = 0; n < 1 + two; n++) {
+            for (int n = 0; n < 1 + two && !replaces_sdk(l, word, argv[i + 1]); n++) {
                 if (host)
-                    l->host[p->host_flag_count++] = argv[i + n];
+                    l->host[p->host_flag_count++] = words[n];
                 else
-                    l->flags[p->flag_count++] = argv[i + n];
+                    l->flags[p->flag_count++] = words[n];
             }
             i += two;
         }
@@ -299,6 +381,11 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
             cmd_help(cmd, &out.sink);
             return CMD_FINE;
         }
+        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) { /* scripts search the output of nvcc for its release */
+            printf("lanewise cc %s\nCuda compilation tools, release 13.0, V13.0.0\n", cmd_version());
+            return CMD_FINE;
+        }
+        l.verbose |= strcmp(argv[i], "-v") == 0 || strcmp(argv[i], "--verbose") == 0;
     }
     lw_arena_init(&l.arena);
     lw_buffer_init(&words);
@@ -337,6 +424,10 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
 
         if (!l.program.compile_only && l.program.output == NULL)
             l.program.output = "a.out";
+        if (l.dry) {
+            fprintf(stderr, "lanewise: cc: --dryrun: nothing is compiled\n");
+            goto cleanup;
+        }
         name_dependencies(&l);
         got = ptx_build_program(&l.program, &words.sink, &err);
         fflush(stdout);

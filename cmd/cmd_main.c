@@ -236,10 +236,15 @@ static const struct cmd_option timing_options[] = {
 
 static int help(const struct cmd *cmd, int argc, char **argv);
 
+const char *cmd_version(void)
+{
+    return PACKAGE_VERSION;
+}
+
 static int version(const struct cmd *cmd, int argc, char **argv)
 {
     (void)cmd, (void)argc, (void)argv;
-    printf("lanewise %s\n", PACKAGE_VERSION);
+    printf("lanewise %s\n", cmd_version());
     return CMD_FINE;
 }
 

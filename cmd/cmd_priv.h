@@ -31,6 +31,8 @@ struct cmd {
 extern const struct cmd cmd_table[];
 extern const size_t cmd_count;
 void cmd_help(const struct cmd *cmd, struct lw_sink *out);
+/** Returns the version of the program, such as "0.1.0". */
+const char *cmd_version(void);
 
 /** Processes an option; @option is its index in cmd->options. */
 typedef enum lw_status (*cmd_take_fn)(void *context, unsigned option, const char *value,

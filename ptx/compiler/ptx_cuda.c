@@ -68,6 +68,9 @@ static const struct header headers[] = {
     {"cuda/pipeline", "#include \"../lanewise_sync.h\"\n"},
     {"cuda_pipeline.h", "#include \"lanewise_sync.h\"\n"},
     {"cuda_pipeline_primitives.h", "#include \"lanewise_sync.h\"\n"},
+    /* libstdc++ has __attribute__((__noinline__)) here, where the macro __noinline__ of CUDA would be wrong. */
+    {"bits/shared_ptr_base.h", "#pragma push_macro(\"__noinline__\")\n#undef __noinline__\n#include_next <bits/shared_ptr_base.h>\n"
+                               "#pragma pop_macro(\"__noinline__\")\n"},
 #undef FORWARD
 /* Headers that are refused with a reason. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
@@ -94,7 +97,7 @@ static const char nvcc_compat[] =
 
 static bool write_headers(const char *folder, struct lw_error *err)
 {
-    static const char *const below[] = {"cooperative_groups", "crt", "cuda"};
+    static const char *const below[] = {"bits", "cooperative_groups", "crt", "cuda"};
     char path[PTX_PATH_BYTES + 80];
 
     for (size_t i = 0; i < LW_COUNT_OF(below); i++) {

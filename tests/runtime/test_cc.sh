@@ -110,6 +110,64 @@ int main()
 EOF
 "$lanewise" cc refused.cu -o refused >log 2>&1 && ./refused 2>err && [ "$(grep -c 'tex2Dgather is not supported' err)" = 1 ] ||
     { fail "refused.cu: the refused kernel is not named"; cat log err; }
+# Options of nvcc that makefiles have, and the folder of an SDK, whose headers clang cannot read.
+mkdir -p sdk/crt sdk/cccl/cub
+echo '#error headers of the SDK are read' | tee sdk/cuda_runtime.h sdk/crt/host_config.h >sdk/cuda_fp16.h
+echo '#define BLOCK 32' >sdk/cccl/cub/cub.cuh
+cat >options.cu <<'EOF'
+#include <cuda_runtime.h>
+#include <cuda_fp16.h>
+#include <cub/cub.cuh>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <regex>
+__constant__ alignas(8) int table[2] = {5, 6};
+__noinline__ __device__ int deep(int n, volatile int *p)
+{
+    volatile int own[32];
+    own[n & 31] = n;
+    return n == 0 ? own[0] : 1 + deep(n - 1, own);
+}
+template <typename T> __global__ void k(int *p, int depth)
+{
+    extern __shared__ alignas(16) unsigned char raw[];
+    __shared__ alignas(T) unsigned char other[2 * sizeof(T)]; /* as wide as T */
+    T *all = (T *)raw;
+    all[threadIdx.x] = T{1, 2, 3, (float)threadIdx.x};
+    *(T *)(other + sizeof(T)) = T{};
+    __syncthreads();
+    p[threadIdx.x] = (int)all[31 - threadIdx.x].w + table[NAME] + deep(depth, p);
+}
+int main()
+{
+    auto owner = std::make_shared<int *>();
+    int *p;
+    size_t limit;
+    bool good = STACK == 0 || cudaDeviceSetLimit(cudaLimitStackSize, STACK) == cudaSuccess;
+    good &= cudaDeviceGetLimit(&limit, cudaLimitStackSize) == cudaSuccess && (STACK == 0 || limit == STACK);
+    cudaMallocManaged(owner.get(), BLOCK * sizeof(int));
+    p = *owner;
+    k<float4><<<1, BLOCK, BLOCK * 16>>>(p, 200);
+    good &= cudaDeviceSynchronize() == cudaSuccess && p[1] == 30 + 6 + 200;
+    puts(good ? "all right" : "wrong");
+}
+EOF
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    "$lanewise" cc --compiler $clang -ftz=true -prec-div=false -prec-sqrt=true -forward-unknown-to-host-compiler -compress-mode=size -t0 -Werror all-warnings \
+        -std c++17 --extra-device-vectorization --optimize 2 --define-macro NAME=1 -DSTACK=65536 --library m --include-path sdk -Xcompiler -Isdk \
+        -isystem sdk options.cu -o options >log 2>&1 || { fail "$clang: options of nvcc"; cat log; }
+    [ ! -s log ] || { fail "$clang: options of nvcc cause messages"; cat log; }
+    right options
+done
+"$lanewise" cc -v -Isdk -DNAME=1 -DSTACK=0 options.cu -o overflow >log 2>&1
+grep -q 'sdk: left out' log || { fail "-v does not report the folder of the SDK that is left out"; cat log; }
+./overflow >out 2>err
+grep -q 'stack overflow: .*cudaDeviceSetLimit(cudaLimitStackSize' err && ! grep -q 'launch file' err ||
+    { fail "the message of a stack overflow does not name the call that sets a larger stack"; cat err; }
+"$lanewise" cc --dryrun options.cu -o dry >log 2>&1 && [ ! -e dry ] || { fail "cc --dryrun compiles"; cat log; }
+"$lanewise" cc --version | grep -q 'release [0-9.]*,' || fail "cc --version does not print a release"
 # If the user brings libcu++, <cuda/barrier> and namespace cuda are its own, also together with <cooperative_groups/memcpy_async.h>.
 mkdir -p brought/cuda/std && : >brought/cuda/std/version
 printf 'namespace cuda { inline namespace own { template <int N> struct barrier { int n = N; }; } }\n' >brought/cuda/barrier

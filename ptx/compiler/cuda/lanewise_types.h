@@ -62,6 +62,12 @@
 #define LW_SIDES(DEVICE, HOST) HOST
 #endif
 
+/* The alignment of alignas(...), whose operand is a number or a type. It is in the text that replaces alignas before clang reads a source. */
+#if __cplusplus >= 201103L
+template <unsigned long N> constexpr unsigned long lanewise_alignment() { return N; }
+template <typename T> constexpr unsigned long lanewise_alignment() { return alignof(T); }
+#endif
+
 typedef __SIZE_TYPE__ size_t;
 
 LW_HD int lw_clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }

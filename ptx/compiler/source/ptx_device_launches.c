@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches in device code of CUDA C++: clang refuses `child<<<grid, block>>>(x)` in kernels and device functions. In the text that
- * clang reads, a macro of lanewise_launch.h replaces it: `LANEWISE_LAUNCH(child)(grid, block)(x)`. The macro has the lines of
- * the launch, and a virtual file system of clang gives it the name of the user's file, so messages and debug information show the
- * user's file. Launches in the bodies of macros are not replaced.
+ * Replaces what clang refuses in CUDA C++, in the text that clang reads. The replacement has the lines of the original, and a virtual
+ * file system of clang gives it the name of the user's file, so messages and debug information show the user's file. The bodies of
+ * macros are not changed.
+ * - Launches in kernels and device functions: a macro of lanewise_launch.h replaces `child<<<grid, block>>>(x)`:
+ *   `LANEWISE_LAUNCH(child)(grid, block)(x)`.
+ * - `alignas(...)` after a word such as __shared__, which is an attribute in the syntax of GNU: this syntax replaces it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -202,9 +204,34 @@ static void read_directive(struct scan *s, struct scan *ifs, unsigned *count)
     }
 }
 
-/** Writes the text with replaced launches to @out. Returns the number of replaced launches, or 0 if braces are left open at the end
- *  of the text: it is then uncertain which code is device code. */
-static unsigned replace_launches(const char *text, size_t size, struct lw_sink *out)
+/** Returns the index after an `alignas(...)` at @i that follows a word such as __shared__, and sets *@open to the index of its
+ *  parenthesis. Returns 0 if there is none. */
+static size_t end_of_alignment(const struct scan *s, size_t i, size_t *open)
+{
+    static const char *const spaces[] = {"__shared__", "__device__", "__constant__", "__managed__"};
+    const size_t before = before_blanks(s, i);
+    unsigned brackets = 0;
+    bool follows = false;
+
+    for (size_t k = 0; k < LW_COUNT_OF(spaces); k++)
+        follows |= before >= strlen(spaces[k]) && is_at(s, before - strlen(spaces[k]), spaces[k]);
+    if (!follows || !is_at(s, i, "alignas"))
+        return 0;
+    for (i += strlen("alignas"); i < s->size && ptx_src_is_blank(s->text[i]);)
+        i++;
+    if (!is_at(s, i, "("))
+        return 0;
+    for (*open = i; i < s->size; i++) {
+        brackets += s->text[i] == '(';
+        if (s->text[i] == ')' && --brackets == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+/** Writes the text with replaced launches and alignments to @out. Returns the number of replacements, or 0 if braces are left open at
+ *  the end of the text: it is then uncertain which code is device code. */
+static unsigned replace_all(const char *text, size_t size, struct lw_sink *out)
 {
     struct scan s = {.text = text, .size = size}, ifs[MOST_IFS];
     unsigned count = 0, if_count = 0;
@@ -212,12 +239,19 @@ static unsigned replace_launches(const char *text, size_t size, struct lw_sink *
 
     while (s.at < size) {
         const size_t next = skipped(&s, s.at);
-        size_t name, end;
+        size_t name, end, open;
 
         if (next != s.at) {
             if (text[s.at] == '#')
                 read_directive(&s, ifs, &if_count);
             s.at = next;
+        } else if ((end = end_of_alignment(&s, s.at, &open)) != 0) {
+            out->write(out, text + copied, s.at - copied);
+            lw_put(out, "__attribute__((aligned(lanewise_alignment<");
+            out->write(out, text + open + 1, end - open - 2);
+            lw_put(out, ">())))");
+            copied = s.at = end;
+            count++;
         } else if (ptx_src_is_word(text[s.at])) {
             read_word(&s);
         } else if (!s.inside || s.refuses || !is_at(&s, s.at, "<<<") || (name = name_before(&s, s.at)) == s.at || name < copied ||
@@ -312,7 +346,7 @@ static enum lw_status add_included(struct overlay *o, const char *path, const ch
     return status;
 }
 
-/** Reads a file once, with those that it includes, and adds it to the overlay if it has launches in device code. */
+/** Reads a file once, with those that it includes, and adds it to the overlay if something in it is replaced. */
 static enum lw_status add_file(struct overlay *o, const char *folder, const char *name, bool must_exist, struct lw_error *err)
 {
     char *path = absolute(folder, name), *text = NULL, copy[PTX_PATH_BYTES + 32];
@@ -333,7 +367,7 @@ static enum lw_status add_file(struct overlay *o, const char *folder, const char
     }
     o->seen[o->count++] = path;
     lw_buffer_init(&out);
-    if (memmem(text, size, "<<<", 3) != NULL && replace_launches(text, size, &out.sink) != 0) {
+    if ((memmem(text, size, "<<<", 3) != NULL || memmem(text, size, "alignas", 7) != NULL) && replace_all(text, size, &out.sink) != 0) {
         snprintf(copy, sizeof copy, "%s/launches%u.cu", o->job->scratch, o->replaced);
         status = out.text != NULL ? lw_file_write(copy, out.text, out.size, err)
                                   : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the text of %s", path);
