@@ -205,6 +205,29 @@ static void mathematics_comes_from_libclc_or_is_one_instruction(void **state)
     with_all(*state, text, parts);
 }
 
+static void arguments_of_integer_and_mixed_types_become_double(void **state)
+{
+    static const char text[] =
+        "#define IS(T, X) static_assert(__is_same(decltype(X), T), #X)\n"
+        "__global__ void k(double *d, float f, int i, long l, unsigned char c, int *q)\n"
+        "{\n"
+        "    IS(double, cbrt(27)); IS(double, erf(l)); IS(double, tgamma(c)); IS(double, normcdf(1)); IS(int, ilogb(i));\n"
+        "    IS(double, fma(1, 2, 3)); IS(double, fma(f, f, i)); IS(float, fma(f, f, f)); IS(double, fma(f, f, 1.0));\n"
+        "    IS(double, remainder(i, 2)); IS(double, fdim(f, l)); IS(double, nextafter(f, 1.0)); IS(float, nextafter(f, f));\n"
+        "    IS(double, pow(f, i)); IS(double, pow(l, 2)); IS(float, pow(f, f)); IS(double, remquo(i, f, q)); IS(long, lround(i));\n"
+        "    IS(float, erfinv(f)); IS(float, copysign(f, f)); IS(double, copysign(f, 1.0)); IS(double, frexp(i, q)); IS(bool, isnan(i));\n"
+        "    d[0] = cbrt(27) + erf(l) + tgamma(c) + fma(f, i, 3) + remainder(i, 2) + fdim(f, l) + nextafter(f, 1) + remquo(i, f, q);\n"
+        "    d[1] = std::cbrt(i) + std::fmax(i, f) + std::fma(1, f, 2.0);\n"
+        "}\n"
+        "__device__ int erf(char, char);\n";
+    static const char *const parts[] = {"fma.rn.f64", NULL};
+    static const char included[] = "#include <cmath>\n";
+    char whole[sizeof text + sizeof included];
+
+    snprintf(whole, sizeof whole, "%s%s", included, text);
+    with_all(*state, whole, parts);
+}
+
 static void integer_bit_and_atomic_functions_are_instructions(void **state)
 {
     static const char text[] =
@@ -538,6 +561,7 @@ int main(void)
         TEST(host_code_beside_a_kernel_only_has_to_parse),
         TEST(names_that_nvcc_declares_are_there_without_an_include),
         TEST(mathematics_comes_from_libclc_or_is_one_instruction),
+        TEST(arguments_of_integer_and_mixed_types_become_double),
         TEST(integer_bit_and_atomic_functions_are_instructions),
         TEST(warps_shuffle_vote_match_and_reduce),
         TEST(halves_and_bfloats_have_their_headers),

@@ -57,6 +57,8 @@ for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang "$src/toolkit.cu" -o toolkit-$clang -ldl >log 2>&1 ||
         { fail "$clang: toolkit.cu does not compile"; cat log; }
     right toolkit-$clang
+    "$lanewise" cc --compiler $clang "$src/headers.cu" -o headers-$clang >log 2>&1 || { fail "$clang: headers.cu does not compile"; cat log; }
+    right headers-$clang
     "$lanewise" cc --compiler $clang "$src/matrix.cu" -o matrix-$clang >log 2>&1 || { fail "$clang: matrix.cu does not compile"; cat log; }
     right matrix-$clang
     "$lanewise" cc --compiler $clang "$src/registered.cu" -o registered-$clang >log 2>&1 || { fail "$clang: registered.cu does not compile"; cat log; }

@@ -415,6 +415,26 @@ template <unsigned int Size, class Group> LW_CG thread_block_tile<Size, Group> t
     else
         return thread_block_tile<Size, Group>(lw_tile_size(group));
 }
+/** Returns the group of the calling thread alone. */
+LW_CG thread_block_tile<1> this_thread() { return tiled_partition<1>(this_thread_block()); }
+/** Calls @function by one thread of the group. The other threads do not wait for it. */
+template <class Group, class Function, class... Arguments>
+LW_CG void invoke_one(const Group &group, Function &&function, Arguments &&...arguments)
+{
+    if (group.thread_rank() == 0)
+        static_cast<Function &&>(function)(static_cast<Arguments &&>(arguments)...);
+}
+/** Calls @function by one thread of the group, and returns its result in all threads. */
+template <class Group, class Function, class... Arguments>
+LW_CG auto invoke_one_broadcast(const Group &group, Function &&function, Arguments &&...arguments)
+    -> decltype(function(static_cast<Arguments &&>(arguments)...))
+{
+    decltype(function(static_cast<Arguments &&>(arguments)...)) result;
+
+    if (group.thread_rank() == 0)
+        result = static_cast<Function &&>(function)(static_cast<Arguments &&>(arguments)...);
+    return group.shfl(result, 0);
+}
 LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size)
 {
     if (group.kind_ == thread_group::BLOCK) {

@@ -8,12 +8,28 @@ LW_HOST double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 LW_HOST float rsqrt(float x) { return rsqrtf(x); }
 LW_HOST float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
 LW_HOST double rcbrt(double x) { return 1.0 / __builtin_cbrt(x); }
-LW_HOST float sinpif(float x) { return __builtin_sinf(3.14159274f * x); }
-LW_HOST double sinpi(double x) { return __builtin_sin(3.14159265358979312 * x); }
-LW_HOST float cospif(float x) { return __builtin_cosf(3.14159274f * x); }
-LW_HOST double cospi(double x) { return __builtin_cos(3.14159265358979312 * x); }
-LW_HOST float normcdff(float x) { return 0.5f * __builtin_erfcf(-0.707106781f * x); }
-LW_HOST double normcdf(double x) { return 0.5 * __builtin_erfc(-0.70710678118654757 * x); }
+/* The difference to the nearest multiple of 2, and to that of 1, is exact. */
+LW_HOST double sinpi(double x)
+{
+    const double r = x - 2 * __builtin_rint(0.5 * x), s = r > 0.5 ? 1 - r : r < -0.5 ? -1 - r : r;
+
+    return __builtin_fabs(s) > 0.25 ? __builtin_copysign(__builtin_cos(3.1415926535897931 * (0.5 - __builtin_fabs(s))), s)
+                                    : __builtin_sin(3.1415926535897931 * s);
+}
+LW_HOST double cospi(double x)
+{
+    const double r = __builtin_fabs(x - 2 * __builtin_rint(0.5 * x));
+
+    return r < 0.25 ? __builtin_cos(3.1415926535897931 * r) : r > 0.75 ? -__builtin_cos(3.1415926535897931 * (1 - r))
+                                                                      : __builtin_sin(3.1415926535897931 * (0.5 - r));
+}
+LW_HOST float sinpif(float x) { return (float)sinpi((double)x); }
+LW_HOST float cospif(float x) { return (float)cospi((double)x); }
+#define LW_SIDE LW_HOST
+#define LW_CALL(F) __builtin_##F
+#include "lanewise_erf.h"
+#undef LW_SIDE
+#undef LW_CALL
 #undef LW_HOST
 /* Returns a * b + c. The product of values of 24 bits is exact. If the sum is inexact, its last bit becomes 1, so that the
  * caller's rounding to fewer bits is correct. */

@@ -25,53 +25,27 @@ LW_SYNC void lw_copy(void *to, const void *from, size_t size, size_t rank, size_
             ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
 }
 
-/* If the user has brought libcu++, namespace cuda is that of libcu++. */
-#if !__has_include(<cuda/std/version>)
-namespace cuda {
-
-enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
-
-/** Size of a copy whose pointers are multiples of @Alignment. */
-template <size_t Alignment> struct aligned_size_t {
-    static constexpr size_t align = Alignment;
-    size_t value;
-    __host__ __device__ explicit aligned_size_t(size_t size) : value(size) {}
-    __host__ __device__ operator size_t() const { return value; }
-};
-
-template <thread_scope Scope, class Completion = void> class barrier {
-    static_assert(__is_same(Completion, void), "barriers with a completion function are not supported");
-
+/** What barriers of all headers share. */
+class lw_barrier {
 public:
-    typedef unsigned int arrival_token;
-
-    barrier() = default;
-    barrier(const barrier &) = delete;
-    LW_SYNC explicit barrier(int count) { lw_init(count); }
     LW_SYNC void lw_init(int count)
     {
         expected_ = (unsigned int)count;
         arrived_ = phase_ = dropped_ = 0;
     }
-    LW_SYNC arrival_token arrive(int count = 1) { return lw_arrive((unsigned int)count, 0); }
-    LW_SYNC void wait(arrival_token token) { lw_wait_for(token + 1); }
-    LW_SYNC void arrive_and_wait() { wait(arrive()); }
-    LW_SYNC void arrive_and_drop() { (void)lw_arrive(1, 1); }
-    LW_SYNC static constexpr int max() { return (1 << 20) - 1; }
+    LW_SYNC bool lw_has(unsigned int phases) { return (int)(atomicAdd(&phase_, 0u) - phases) >= 0; }
     /** Waits until @phases phases are complete. */
     LW_SYNC void lw_wait_for(unsigned int phases)
     {
-        while ((int)(atomicAdd(&phase_, 0u) - phases) < 0) {
+        while (!lw_has(phases)) {
 #if __CUDA_ARCH__ >= 700
             __nanosleep(20);
 #endif
         }
         __threadfence();
     }
-
-private:
     /** Counts @count arrivals, and removes @drop of them from the later phases. Returns the present phase. */
-    LW_SYNC arrival_token lw_arrive(unsigned int count, unsigned int drop)
+    LW_SYNC unsigned int lw_arrive(unsigned int count, unsigned int drop)
     {
         const unsigned int now = atomicAdd(&phase_, 0u), expected = atomicAdd(&expected_, 0u);
 
@@ -86,7 +60,39 @@ private:
         }
         return now;
     }
+
+private:
     unsigned int expected_, arrived_, phase_, dropped_; /* arrivals of a phase; arrivals so far; phases that are complete */
+};
+
+/* If the user has brought libcu++, namespace cuda is that of libcu++. */
+#if !__has_include(<cuda/std/version>)
+namespace cuda {
+
+enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
+
+/** Size of a copy whose pointers are multiples of @Alignment. */
+template <size_t Alignment> struct aligned_size_t {
+    static constexpr size_t align = Alignment;
+    size_t value;
+    __host__ __device__ explicit aligned_size_t(size_t size) : value(size) {}
+    __host__ __device__ operator size_t() const { return value; }
+};
+
+template <thread_scope Scope, class Completion = void> class barrier : public lw_barrier {
+    static_assert(__is_same(Completion, void), "barriers with a completion function are not supported");
+
+public:
+    typedef unsigned int arrival_token;
+
+    barrier() = default;
+    barrier(const barrier &) = delete;
+    LW_SYNC explicit barrier(int count) { lw_init(count); }
+    LW_SYNC arrival_token arrive(int count = 1) { return lw_arrive((unsigned int)count, 0); }
+    LW_SYNC void wait(arrival_token token) { lw_wait_for(token + 1); }
+    LW_SYNC void arrive_and_wait() { wait(arrive()); }
+    LW_SYNC void arrive_and_drop() { (void)lw_arrive(1, 1); }
+    LW_SYNC static constexpr int max() { return (1 << 20) - 1; }
 };
 template <thread_scope Scope, class Completion> LW_SYNC void init(barrier<Scope, Completion> *b, int count)
 {

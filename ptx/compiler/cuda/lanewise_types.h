@@ -51,6 +51,8 @@
 /* Functions of these headers are always inlined and have no line information, so that a debugger that steps over a line
  * with sinf(x) stays in the kernel's source. */
 #define LW_FN static __inline__ __attribute__((always_inline, nodebug)) __device__
+/* Begins a function in which clang contracts no operations to fma. */
+#define LW_EXACT _Pragma("clang fp contract(off)")
 /* Begins inline assembly with an instruction that is newer than the version of PTX that clang writes. */
 #define LW_NEWER ".pragma \"lanewise.newer\";\n\t"
 #define LW_HD static __inline__ __attribute__((always_inline, nodebug)) __host__ __device__
