@@ -36,6 +36,7 @@ int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewis
 {
     struct lanewise_machine *m = kernel != NULL ? kernel->module->machine : NULL;
     const struct isa_param *p;
+    const char *name;
     lanewise_param param;
 
     if (kernel == NULL || out == NULL)
@@ -45,7 +46,9 @@ int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewis
                            kernel->function->name, index + 1,
                            kernel->function->param_count, kernel->function->param_count == 1 ? "" : "s");
     p = &kernel->function->params[index];
-    param = (lanewise_param){.name = p->name != NULL ? p->name : "", .bytes = p->size_bytes, .align = p->align};
+    /* the search in the debug information takes time, and callers with the older structure do not need its results */
+    name = isa_param_name(out_bytes > offsetof(lanewise_param, structure) ? kernel->module->object : NULL, kernel->function, index);
+    param = (lanewise_param){.name = name != NULL ? name : "", .bytes = p->size_bytes, .align = p->align};
     if (p->kind == ISA_PARAM_POINTER)
         param.kind = p->space == ISA_SPACE_SHARED   ? LANEWISE_PARAM_LOCAL
                      : p->space == ISA_SPACE_CONST  ? LANEWISE_PARAM_CONSTANT
@@ -55,7 +58,7 @@ int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewis
                  : p->kind == ISA_PARAM_INTEGER ? LANEWISE_TYPE_INTEGER
                  : p->kind == ISA_PARAM_FLOAT   ? LANEWISE_TYPE_FLOAT
                                                 : LANEWISE_TYPE_UNKNOWN;
-    if (out_bytes > offsetof(lanewise_param, structure)) /* the search takes time, and not all callers need its result */
+    if (out_bytes > offsetof(lanewise_param, structure))
         param.structure = structure_of(kernel, index);
     copy_out(out, out_bytes, &param, sizeof param);
     return LANEWISE_OK;

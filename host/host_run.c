@@ -11,16 +11,20 @@
 
 /** Copies the values of parameters to @params, and the sizes of the __local memory to which parameters point to @regions, as
  *  lnc_local_layout() reads them. */
-static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
+static int fill_params(struct lanewise_machine *m, const struct isa_object *object, const struct isa_function *f,
                        const void *const *arguments, uint8_t *params, uint64_t *regions)
 {
+    char room[ISA_SYMBOL_BYTES];
+
     for (unsigned i = 0; i < f->param_count; i++) {
         const struct isa_param *p = &f->params[i];
 
-        if (arguments == NULL || arguments[i] == NULL)
-            return host_refuse(m, "%.200s: parameter %u (%s) of %u has no value: set it before the launch",
-                               f->name, i + 1,
-                               p->name != NULL ? p->name : "", f->param_count);
+        if (arguments == NULL || arguments[i] == NULL) {
+            const char *name = isa_param_name(object, f, i);
+
+            return host_refuse(m, "%.200s: parameter %u%s%.100s%s of %u has no value: set it before the launch", isa_symbol_text(f->name, room),
+                               i + 1, name != NULL ? " (" : "", name != NULL ? name : "", name != NULL ? ")" : "", f->param_count);
+        }
         if ((uint64_t)p->offset + p->size_bytes > f->param_bytes)
             return host_refuse(m, "%.200s: parameter %u is outside the %u byte%s of parameters", f->name, i + 1,
                                f->param_bytes, f->param_bytes == 1 ? "" : "s");
@@ -84,7 +88,7 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
             launch.work_dim = i + 1;
     shape.dimensions = launch.work_dim;
     launch.params = params;
-    result = fill_params(m, f, arguments, params, regions);
+    result = fill_params(m, kernel->module->object, f, arguments, params, regions);
     if (result == LANEWISE_OK)
         shared = lnc_local_layout(f, regions, shared, params);
     if (result == LANEWISE_OK && shared - static_end > UINT32_MAX)

@@ -175,6 +175,9 @@ const struct isa_var_location *isa_variable_location(const struct isa_debug *deb
 int64_t isa_function_die(const struct isa_object *object, const struct isa_function *function);
 /** Returns the debug entry of parameter @nth of function entry @function, or ISA_NO_DIE. */
 int64_t isa_function_parameter(const struct isa_debug *debug, int64_t function, unsigned nth);
+/** Returns the name of parameter @index of @function in the source, from the debug information of @object (NULL: not searched), or
+ *  else from the function itself. Returns NULL if only a name that compilers generate (`saxpy_param_1`) is known. */
+const char *isa_param_name(const struct isa_object *object, const struct isa_function *function, unsigned index);
 /* ---- values of scalar types (isa_scalars.c) ------------------------------------------ */
 
 /** Types of scalar values. Integers of 8 and 16 bits have a type of 32 bits. */

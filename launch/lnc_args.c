@@ -48,13 +48,9 @@ static void put_parameter(const struct isa_object *described, const struct isa_f
     const int64_t function = lnc_described_kernel(described, kernel);
     const int64_t die = function != ISA_NO_DIE ? isa_function_parameter(described->debug, function, index) : ISA_NO_DIE;
     const char *name = die != ISA_NO_DIE ? isa_die_name(described->debug, (uint32_t)die) : NULL;
-    const size_t size = strlen(kernel->name);
-    char number[24];
 
-    snprintf(number, sizeof number, "_param_%u", index);
-    if (name == NULL && param->name != NULL &&
-        (strncmp(param->name, kernel->name, size) != 0 || strcmp(param->name + size, number) != 0))
-        name = param->name;
+    if (name == NULL)
+        name = isa_param_name(NULL, kernel, index);
     if (name != NULL)
         lw_printf(out, "'%.60s' ", name);
     lw_put(out, "(");

@@ -63,6 +63,22 @@ int64_t isa_function_parameter(const struct isa_debug *debug, int64_t function, 
     return ISA_NO_DIE;
 }
 
+const char *isa_param_name(const struct isa_object *object, const struct isa_function *function, unsigned index)
+{
+    const int64_t die = object != NULL && object->debug != NULL ? isa_function_die(object, function) : ISA_NO_DIE,
+                  parameter = die != ISA_NO_DIE ? isa_function_parameter(object->debug, die, index) : ISA_NO_DIE;
+    const char *name = parameter != ISA_NO_DIE ? isa_die_name(object->debug, (uint32_t)parameter) : NULL;
+    const size_t size = strlen(function->name);
+
+    if (name != NULL || index >= function->param_count)
+        return name;
+    name = function->params[index].name;
+    return name != NULL && strncmp(name, function->name, size) == 0 && strncmp(name + size, "_param_", 7) == 0 &&
+                   strspn(name + size + 7, "0123456789") == strlen(name + size + 7)
+               ? NULL
+               : name;
+}
+
 int64_t isa_type_plain(const struct isa_debug *debug, int64_t type, bool *is_const)
 {
     for (unsigned depth = 0; type != ISA_NO_DIE && depth < MAX_TYPE_DEPTH; depth++) {

@@ -51,6 +51,18 @@ static struct _cl_kernel *create(struct _cl_program *program, lanewise_kernel *f
     return kernel;
 }
 
+/** States that a program has no kernel called @name, and which kernels it has. */
+static void reason_no_kernel(const struct _cl_program *program, const char *name)
+{
+    const lanewise_kernel *kernel;
+    char names[160] = "";
+    size_t size = 0;
+
+    for (unsigned i = 0; size < sizeof names && (kernel = lanewise_kernel_at(program->module, i)) != NULL; i++)
+        size += (size_t)snprintf(names + size, sizeof names - size, "%s%s", i != 0 ? ", " : "", lanewise_kernel_name(kernel));
+    cl_trace_reason("the program has no kernel \"%.60s\"; its kernels are: %s%s", name, names, size >= sizeof names ? "..." : "");
+}
+
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_int *error)
 {
     struct _cl_kernel *kernel = NULL;
@@ -68,6 +80,7 @@ cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_in
         from = lanewise_kernel_at(program->module, i);
         if (from == NULL) {
             rt_complain_refused(program->module, name);
+            reason_no_kernel(program, name);
             result = CL_INVALID_KERNEL_NAME;
         } else if (strcmp(lanewise_kernel_name(from), name) == 0) {
             kernel = create(program, from, &result);
@@ -244,6 +257,36 @@ static cl_int set_argument(struct cl_argument *a, cl_context context, size_t byt
     return CL_SUCCESS;
 }
 
+/** Writes the number and the name of a parameter, such as "argument 1 (n) of kernel sum", to @out. */
+static const char *describe_argument(const struct _cl_kernel *kernel, cl_uint index, char *out, size_t room)
+{
+    const char *name = kernel->arguments[index].param.name;
+    const bool named = name != NULL && name[0] != '\0';
+
+    snprintf(out, room, "argument %u%s%.40s%s of kernel %.60s", index, named ? " (" : "", named ? name : "", named ? ")" : "",
+             lanewise_kernel_name(kernel->kernel));
+    return out;
+}
+
+/** States why an argument is refused. */
+static void reason_of_argument(const struct _cl_kernel *kernel, cl_uint index, size_t bytes, cl_int error)
+{
+    char text[160];
+
+    if (error == CL_INVALID_ARG_INDEX)
+        cl_trace_reason("kernel %.60s has %u parameter%s, so it has no argument %u", lanewise_kernel_name(kernel->kernel),
+                        kernel->argument_count, kernel->argument_count == 1 ? "" : "s", index);
+    else if (error == CL_INVALID_ARG_SIZE && kernel->arguments[index].param.kind == LANEWISE_PARAM_LOCAL)
+        cl_trace_reason("%s is __local memory, whose size must not be 0", describe_argument(kernel, index, text, sizeof text));
+    else if (error == CL_INVALID_ARG_SIZE)
+        cl_trace_reason("%s has %u bytes, and the call gives %zu", describe_argument(kernel, index, text, sizeof text),
+                        kernel->arguments[index].param.bytes, bytes);
+    else if (error == CL_INVALID_ARG_VALUE && kernel->arguments[index].param.kind == LANEWISE_PARAM_LOCAL)
+        cl_trace_reason("%s is __local memory, whose value must be NULL", describe_argument(kernel, index, text, sizeof text));
+    else if (error == CL_INVALID_ARG_VALUE)
+        cl_trace_reason("%s does not accept this value", describe_argument(kernel, index, text, sizeof text));
+}
+
 cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     cl_int error;
@@ -252,6 +295,8 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     error = !cl_object_is(kernel, CL_KIND_KERNEL)  ? CL_INVALID_KERNEL
             : index >= kernel->argument_count ? CL_INVALID_ARG_INDEX
                                               : set_argument(&kernel->arguments[index], kernel->object.context, bytes, value);
+    if (error != CL_SUCCESS && error != CL_INVALID_KERNEL)
+        reason_of_argument(kernel, index, bytes, error);
     rt_unlock();
     return error;
 }
@@ -545,13 +590,20 @@ static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, co
     for (cl_uint i = 0; i < dimensions; i++) {
         const uint32_t required = kernel->needs.required_block[i];
 
-        if (local[i] == 0 || (required != 0 && local[i] != required))
+        if (local[i] == 0 || (required != 0 && local[i] != required)) {
+            cl_trace_reason(required != 0 ? "the local size in dimension %u is %zu, and the kernel requires %u"
+                                          : "the local size in dimension %u is %zu", i, local[i], required);
             return CL_INVALID_WORK_GROUP_SIZE;
-        if (local[i] > LANEWISE_MAX_BLOCK_THREADS)
+        }
+        if (local[i] > LANEWISE_MAX_BLOCK_THREADS) {
+            cl_trace_reason("the local size in dimension %u is %zu, of at most %u", i, local[i], (unsigned)LANEWISE_MAX_BLOCK_THREADS);
             return CL_INVALID_WORK_ITEM_SIZE;
+        }
         threads *= local[i];
-        if (global[i] % local[i] != 0)
+        if (global[i] % local[i] != 0) {
+            cl_trace_reason("the local size in dimension %u, %zu, does not divide the global size %zu", i, local[i], global[i]);
             return CL_INVALID_WORK_GROUP_SIZE;
+        }
         if (global[i] / local[i] > INT32_MAX)
             return CL_INVALID_GLOBAL_WORK_SIZE;
         if (offset != NULL && (offset[i] > UINT32_MAX || global[i] > UINT64_MAX - offset[i]))
@@ -563,7 +615,11 @@ static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, co
     for (cl_uint i = dimensions; i < 3; i++)
         if (kernel->needs.required_block[i] > 1)
             return CL_INVALID_WORK_GROUP_SIZE;
-    return threads > kernel->needs.max_threads ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+    if (threads <= kernel->needs.max_threads)
+        return CL_SUCCESS;
+    cl_trace_reason("a work-group of %zu x %zu x %zu work-items, of at most %u for this kernel", local[0], local[1], local[2],
+                    kernel->needs.max_threads);
+    return CL_INVALID_WORK_GROUP_SIZE;
 }
 
 /** Copies the kernel's arguments into the command, and adds a reference to each buffer among them. */
@@ -602,6 +658,7 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type 
     struct cl_command *command = NULL;
     lanewise_shape shape;
     cl_int error = CL_SUCCESS;
+    char text[160];
 
     rt_lock();
     if (!cl_object_is(queue, CL_KIND_QUEUE))
@@ -611,8 +668,10 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type 
     else if (kernel->object.context != queue->object.context)
         error = CL_INVALID_CONTEXT;
     for (unsigned i = 0; error == CL_SUCCESS && i < kernel->argument_count; i++)
-        if (!kernel->arguments[i].set)
+        if (!kernel->arguments[i].set) {
             error = CL_INVALID_KERNEL_ARGS;
+            cl_trace_reason("%s is not set", describe_argument(kernel, i, text, sizeof text));
+        }
     if (error == CL_SUCCESS)
         error = make_shape(kernel, dimensions, offset, global, local, &shape);
     if (error == CL_SUCCESS && local_bytes(kernel) > CL_LOCAL_BYTES)

@@ -69,6 +69,8 @@ void cl_trace_use(const void *handle, enum cl_kind kind);
 /** Called at the end of each call of function @name by the program: reports the call if its error code @error means that arguments
  *  are wrong. Called without the lock. */
 void cl_trace_call(const char *name, cl_int error);
+/** States why the call in progress fails, for the finding of cl_trace_call(), in place of the reason of its error code. */
+void cl_trace_reason(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Called when shared virtual memory has been allocated, and before it is freed by the program. */
 void cl_trace_svm_begin(struct cl_svm *svm);
 void cl_trace_svm_released(struct cl_svm *svm);

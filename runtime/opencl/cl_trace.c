@@ -4,6 +4,7 @@
  * findings is enabled. */
 #include "runtime/opencl/cl_priv.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static struct {
 } traces;
 /* The present call of this thread has been reported, so its error code is not a second finding. */
 static _Thread_local bool call_reported;
+/* Why the present call of this thread fails, or "" for the most frequent reason of its error code. */
+static _Thread_local char call_reason[256];
 
 static const char *name_of(const struct cl_object *object)
 {
@@ -294,7 +297,7 @@ static bool is_question(const char *name, cl_int error)
 static void report_call(const char *name, cl_int error, const char *code, const char *reason)
 {
     struct rt_site here;
-    char message[240];
+    char message[400];
 
     if (!is_on() || is_question(name, error))
         return;
@@ -303,7 +306,7 @@ static void report_call(const char *name, cl_int error, const char *code, const 
         if (rt_site_is_same(&here, &traces.wrong[i], 0))
             return;
     traces.wrong[traces.wrong_count++ % KEPT_CALLS] = here;
-    snprintf(message, sizeof message, "%s returns %s: %s", name, code, reason);
+    snprintf(message, sizeof message, "%s returns %s: %s", name, code, call_reason[0] != '\0' ? call_reason : reason);
     rt_report(&(struct rt_finding){.kind = "api-invalid-call", .message = message, .at = &here, .count = 1});
 }
 
@@ -312,8 +315,10 @@ void cl_trace_call(const char *name, cl_int error)
     const bool reported = call_reported;
 
     call_reported = false;
-    if (error == CL_SUCCESS || reported)
+    if (error == CL_SUCCESS || reported) {
+        call_reason[0] = '\0';
         return;
+    }
     rt_lock();
     switch (error) {
 #define WRONG_CALL(code, reason) \
@@ -322,6 +327,18 @@ void cl_trace_call(const char *name, cl_int error)
     default: break;
     }
     rt_unlock();
+    call_reason[0] = '\0';
+}
+
+void cl_trace_reason(const char *format, ...)
+{
+    va_list arguments;
+
+    if (!traces.on)
+        return;
+    va_start(arguments, format);
+    vsnprintf(call_reason, sizeof call_reason, format, arguments);
+    va_end(arguments);
 }
 
 /* ---- objects --------------------------------------------------------------------------------------------------------- */

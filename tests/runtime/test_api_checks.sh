@@ -319,6 +319,11 @@ if build calls; then
         flags:clCreateBuffer:VALUE; do
         finds "${row%%:*}" api-invalid-call "$(echo "$row" | cut -d: -f2) returns CL_.*${row##*:}: "
     done
+    # the reasons have the values of the call
+    finds size api-invalid-call 'argument 0 (a) of kernel k has 8 bytes, and the call gives 4'
+    finds index api-invalid-call 'kernel k has 1 parameter, so it has no argument 7'
+    finds unset api-invalid-call 'argument 0 (a) of kernel k is not set'
+    finds limit api-invalid-call 'the local size in dimension 0 is [0-9]*, of at most 1024'
     finds foreign api-invalid-call 'frees memory that is not shared virtual memory of the context'
     finds twice api-use-after-release 'shared virtual memory that the program has freed'
     finds lost api-leak 'shared virtual memory of 100 bytes is not freed when the program ends'
@@ -329,6 +334,32 @@ if build calls; then
     app calls --check=api,-api-invalid-call
     [ "$(grep -c '^lanewise: .*: api-' err)" = 5 ] || fail "calls: expected 5 findings: $(cat err)"
 fi
+
+cat >values.c <<'END'
+#include "frame.h"
+int main(void)
+{
+    size_t global = 100, local[2] = {48, 0}, many[2] = {64, 32};
+    cl_mem b;
+
+    begin();
+    b = clCreateBuffer(context, 0, 64, NULL, NULL);
+    if (clCreateKernel(program, "kk", NULL) != NULL) /* name */
+        return 1;
+    clSetKernelArg(kernel, 0, sizeof b, &b);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, local, 0, NULL, NULL); /* divides */
+    clEnqueueNDRangeKernel(queue, kernel, 2, NULL, many, many, 0, NULL, NULL); /* large */
+    clReleaseMemObject(b);
+    end();
+    return 0;
+}
+END
+build values && {
+    app values --check=api
+    finds name api-invalid-call 'returns CL_INVALID_KERNEL_NAME: the program has no kernel "kk"; its kernels are: k$'
+    finds divides api-invalid-call 'the local size in dimension 0, 48, does not divide the global size 100'
+    finds large api-invalid-call 'a work-group of 64 x 32 x 1 work-items, of at most 1024'
+}
 
 # Findings that are made at the end of the program are sorted between the earlier ones in reports. Each finding is printed once.
 cat >order.c <<'END'

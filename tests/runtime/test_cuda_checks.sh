@@ -43,6 +43,7 @@ cat >many.cu <<'END'
 #include <stdio.h>
 #include <cuda.h>
 __global__ void k(int *p) { p[threadIdx.x] = 1; }
+__device__ int numbers[4];
 static void *make(size_t bytes)
 {
     void *p;
@@ -89,6 +90,9 @@ int main()
     cudaFree(q + 1); /* middle */
     cudaMemcpy(q, h, 300, cudaMemcpyHostToDevice); /* range */
     cudaMemset(h, 0, 4); /* host */
+    cudaMemcpyToSymbol(numbers, h, 12, 8); /* symbol */
+    void *none[] = {NULL};
+    cudaLaunchKernel((void *)k, dim3(1), dim3(1), none, 0, 0); /* argument */
     cudaMemcpy(q, h, 4, (cudaMemcpyKind)9); /* kind */
     cudaStreamSynchronize((cudaStream_t)0x1234); /* number */
     cudaMalloc((void **)0, 4); /* null */
@@ -122,6 +126,8 @@ if build many; then
     finds middle api-invalid-call 'cudaFree returns .*is not the start of memory'
     finds range api-invalid-call 'cudaMemcpy returns cudaErrorInvalidValue .*128'
     finds host api-invalid-call 'cudaMemset returns '
+    grep -q 'parameter 1 (p) of 1 has no value' err || fail "many: the parameter without a value: $(cat err)"
+    finds symbol api-invalid-call 'cudaMemcpyToSymbol returns cudaErrorInvalidValue .*12 bytes from offset 8 exceed the variable, which has 16 bytes'
     finds kind api-invalid-call 'cudaMemcpy returns cudaErrorInvalidMemcpyDirection'
     finds number api-invalid-call 'cudaStreamSynchronize returns cudaErrorInvalidResourceHandle'
     finds null api-invalid-call 'cudaMalloc returns cudaErrorInvalidValue'
@@ -129,7 +135,7 @@ if build many; then
     finds unread api-invalid-call 'cudaLaunchKernel returns .*2048 x 1 x 1 threads, of at most 1024'
     finds shared api-invalid-call 'cudaLaunchKernel returns .*1048576 bytes of dynamic shared memory, of at most 49152'
     finds driver api-invalid-call 'cuMemFree returns CUDA_ERROR_INVALID_VALUE'
-    counts api-invalid-call 10
+    counts api-invalid-call 11
     finds unread api-unread-error 'the launch fails with cudaErrorInvalidValue'
     finds shared api-unread-error 'the launch fails with cudaErrorInvalidValue'
     counts api-unread-error 2
@@ -149,7 +155,7 @@ if build many; then
     app --check=api-leak
     counts 'api-[a-z-]*' 7
     app --check=api-invalid-call
-    counts 'api-[a-z-]*' 10
+    counts 'api-[a-z-]*' 11
     app --check=memory
     counts 'api-[a-z-]*' 0
     echo '- {kind: api-leak}' >known.yaml

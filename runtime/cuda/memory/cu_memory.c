@@ -770,8 +770,10 @@ cudaError_t cu_copy_symbol(const void *symbol, void *to, const void *from, size_
 
     if (error == cudaSuccess && bytes != 0 && kind != copies_host && kind != DEVICE_TO_DEVICE && kind != DEFAULT)
         error = cudaErrorInvalidMemcpyDirection;
-    if (error == cudaSuccess && bytes != 0 && (offset > size || bytes > size - offset))
+    if (error == cudaSuccess && bytes != 0 && (offset > size || bytes > size - offset)) {
+        cu_trace_reason("%zu bytes from offset %zu exceed the variable, which has %zu byte%s", bytes, offset, size, size == 1 ? "" : "s");
         error = cudaErrorInvalidValue;
+    }
     if (error == cudaSuccess) {
         void *variable = (void *)(uintptr_t)(address + offset);
 
