@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <cuda_awbarrier.h>: barriers in shared memory whose arrival and wait are separate. Tokens have no pending_count(). */
+/* <cuda_awbarrier.h>: barriers in shared memory whose arrival and wait are separate. A token cannot be asked how many threads are missing. */
 #ifndef LANEWISE_AWBARRIER_H
 #define LANEWISE_AWBARRIER_H
 
