@@ -23,6 +23,11 @@ $(LW_RUNTIME): libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/exports.map
 # which `lanewise app` adds its folder.
 noinst_LIBRARIES += libcuda-runtime.a
 libcuda_runtime_a_SOURCES = \
+	%D%/cuda/calls/cu_absent.c \
+	%D%/cuda/calls/cu_absent.def \
+	%D%/cuda/calls/cu_driver_same.c \
+	%D%/cuda/calls/cu_queries.c \
+	%D%/cuda/calls/cu_thread_names.def \
 	%D%/cuda/cu_capture.c \
 	%D%/cuda/cu_device.c \
 	%D%/cuda/cu_driver.c \
@@ -61,17 +66,20 @@ LW_CUDART = lanewise-cuda/libcudart.so.13
 # libcuda.so.1 is a symbolic link to libcudart.so.13. The dynamic linker then loads this file only once, so that a program that
 # uses both the runtime and the driver interface has one device.
 LW_CUDA = lanewise-cuda/libcuda.so.1
+# Linkers search these names for -lcudart and -lcuda. They are symbolic links, too.
+LW_CUDA_LINKS = lanewise-cuda/libcudart.so lanewise-cuda/libcuda.so
 cudartdir = $(libdir)/lanewise-cuda
 cudart_DATA = $(LW_CUDART)
-noinst_DATA = $(LW_CUDA)
-CLEANFILES += $(LW_CUDART) $(LW_CUDA)
-$(LW_CUDA): $(LW_CUDART)
+noinst_DATA = $(LW_CUDA) $(LW_CUDA_LINKS)
+CLEANFILES += $(LW_CUDART) $(LW_CUDA) $(LW_CUDA_LINKS)
+$(LW_CUDA) $(LW_CUDA_LINKS): $(LW_CUDART)
 	$(AM_V_GEN)ln -sf libcudart.so.13 $@
 install-data-hook:
-	ln -sf libcudart.so.13 $(DESTDIR)$(cudartdir)/libcuda.so.1
-$(LW_CUDART): libcuda-runtime.a $(LW_RUNTIME) %D%/cuda/exports.map
+	for name in $(LW_CUDA) $(LW_CUDA_LINKS); do ln -sf libcudart.so.13 $(DESTDIR)$(cudartdir)/$${name#*/} || exit 1; done
+$(LW_CUDART): libcuda-runtime.a $(LW_RUNTIME) %D%/cuda/exports.map %D%/cuda/calls/cu_thread_names.def
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,relro -Wl,-Bsymbolic \
 	    -Wl,--version-script,$(srcdir)/%D%/cuda/exports.map \
+	    `sed -n 's/^CU_THREAD_NAME(\(.*\), \(.*\))$$/-Wl,--defsym=\1_\2=\1/p' $(srcdir)/%D%/cuda/calls/cu_thread_names.def` \
 	    -o $@ -Wl,--whole-archive libcuda-runtime.a -Wl,--no-whole-archive -Wl,-rpath,'$$ORIGIN/..' ./$(LW_RUNTIME) $(ZSTD_LIBS) $(LIBS)
 
 # The OpenCL driver: a shared object that an OpenCL loader opens. It exports only the functions that the loader looks up.

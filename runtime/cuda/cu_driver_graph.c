@@ -7,30 +7,23 @@ typedef cudaGraph_t CUgraph;
 typedef cudaGraphNode_t CUgraphNode;
 typedef cudaGraphExec_t CUgraphExec;
 
-/** Defines a function of the driver that has the parameters of a function of the runtime, which this macro declares. */
-#define SAME(NAME, RUNTIME, PARAMETERS, ARGUMENTS) \
-    cudaError_t RUNTIME PARAMETERS; \
-    CU_API CUresult NAME PARAMETERS \
-    { \
-        return CU_IN_CONTEXT(RUNTIME ARGUMENTS); \
-    }
 #define NEEDS const CUgraphNode *needs, size_t count
 
 /* ---- captures ----------------------------------------------------------------------------------------------------- */
 
-SAME(cuStreamBeginCapture_v2, cudaStreamBeginCapture, (CUstream stream, int mode), (stream, mode))
-SAME(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph,
-     (CUstream stream, CUgraph graph, const CUgraphNode *needs, const void *edges, size_t count, int mode),
-     (stream, graph, needs, edges, count, mode))
-SAME(cuStreamEndCapture, cudaStreamEndCapture, (CUstream stream, CUgraph *out), (stream, out))
-SAME(cuStreamIsCapturing, cudaStreamIsCapturing, (CUstream stream, int *status), (stream, status))
-SAME(cuStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo,
-     (CUstream stream, int *status, unsigned long long *id, CUgraph *graph, const CUgraphNode **needs, const void **edges,
+CU_SAME(cuStreamBeginCapture_v2, cudaStreamBeginCapture, (CUstream stream, int mode), (stream, mode))
+CU_SAME(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph,
+        (CUstream stream, CUgraph graph, const CUgraphNode *needs, const void *edges, size_t count, int mode),
+        (stream, graph, needs, edges, count, mode))
+CU_SAME(cuStreamEndCapture, cudaStreamEndCapture, (CUstream stream, CUgraph *out), (stream, out))
+CU_SAME(cuStreamIsCapturing, cudaStreamIsCapturing, (CUstream stream, int *status), (stream, status))
+CU_SAME(cuStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo,
+        (CUstream stream, int *status, unsigned long long *id, CUgraph *graph, const CUgraphNode **needs, const void **edges,
       size_t *count),
-     (stream, status, id, graph, needs, edges, count))
-SAME(cuStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies,
-     (CUstream stream, CUgraphNode *needs, const void *edges, size_t count, unsigned flags), (stream, needs, edges, count, flags))
-SAME(cuThreadExchangeStreamCaptureMode, cudaThreadExchangeStreamCaptureMode, (int *mode), (mode))
+        (stream, status, id, graph, needs, edges, count))
+CU_SAME(cuStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies,
+        (CUstream stream, CUgraphNode *needs, const void *edges, size_t count, unsigned flags), (stream, needs, edges, count, flags))
+CU_SAME(cuThreadExchangeStreamCaptureMode, cudaThreadExchangeStreamCaptureMode, (int *mode), (mode))
 
 CU_API CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, unsigned long long *id, CUgraph *graph,
                                           const CUgraphNode **needs, size_t *count)
@@ -45,28 +38,28 @@ CU_API CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------- */
 
-SAME(cuGraphCreate, cudaGraphCreate, (CUgraph *out, unsigned flags), (out, flags))
-SAME(cuGraphDestroy, cudaGraphDestroy, (CUgraph graph), (graph))
-SAME(cuGraphClone, cudaGraphClone, (CUgraph *out, CUgraph graph), (out, graph))
-SAME(cuGraphNodeFindInClone, cudaGraphNodeFindInClone, (CUgraphNode *out, CUgraphNode node, CUgraph clone), (out, node, clone))
-SAME(cuGraphGetNodes, cudaGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count), (graph, nodes, count))
-SAME(cuGraphGetRootNodes, cudaGraphGetRootNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count), (graph, nodes, count))
-SAME(cuGraphGetEdges_v2, cudaGraphGetEdges, (CUgraph graph, CUgraphNode *from, CUgraphNode *to, uint64_t *edges, size_t *count),
-     (graph, from, to, edges, count))
-SAME(cuGraphNodeGetDependencies_v2, cudaGraphNodeGetDependencies, (CUgraphNode node, CUgraphNode *out, uint64_t *edges,
+CU_SAME(cuGraphCreate, cudaGraphCreate, (CUgraph *out, unsigned flags), (out, flags))
+CU_SAME(cuGraphDestroy, cudaGraphDestroy, (CUgraph graph), (graph))
+CU_SAME(cuGraphClone, cudaGraphClone, (CUgraph *out, CUgraph graph), (out, graph))
+CU_SAME(cuGraphNodeFindInClone, cudaGraphNodeFindInClone, (CUgraphNode *out, CUgraphNode node, CUgraph clone), (out, node, clone))
+CU_SAME(cuGraphGetNodes, cudaGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count), (graph, nodes, count))
+CU_SAME(cuGraphGetRootNodes, cudaGraphGetRootNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count), (graph, nodes, count))
+CU_SAME(cuGraphGetEdges_v2, cudaGraphGetEdges, (CUgraph graph, CUgraphNode *from, CUgraphNode *to, uint64_t *edges, size_t *count),
+        (graph, from, to, edges, count))
+CU_SAME(cuGraphNodeGetDependencies_v2, cudaGraphNodeGetDependencies, (CUgraphNode node, CUgraphNode *out, uint64_t *edges,
                                                                    size_t *count),
-     (node, out, edges, count))
-SAME(cuGraphNodeGetDependentNodes_v2, cudaGraphNodeGetDependentNodes, (CUgraphNode node, CUgraphNode *out, uint64_t *edges,
+        (node, out, edges, count))
+CU_SAME(cuGraphNodeGetDependentNodes_v2, cudaGraphNodeGetDependentNodes, (CUgraphNode node, CUgraphNode *out, uint64_t *edges,
                                                                        size_t *count),
-     (node, out, edges, count))
-SAME(cuGraphAddDependencies_v2, cudaGraphAddDependencies,
-     (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const void *edges, size_t count),
+        (node, out, edges, count))
+CU_SAME(cuGraphAddDependencies_v2, cudaGraphAddDependencies,
+        (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const void *edges, size_t count),
          (graph, from, to, edges, count))
-SAME(cuGraphRemoveDependencies_v2, cudaGraphRemoveDependencies,
-     (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const void *edges, size_t count),
+CU_SAME(cuGraphRemoveDependencies_v2, cudaGraphRemoveDependencies,
+        (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const void *edges, size_t count),
          (graph, from, to, edges, count))
-SAME(cuGraphDestroyNode, cudaGraphDestroyNode, (CUgraphNode node), (node))
-SAME(cuGraphNodeGetType, cudaGraphNodeGetType, (CUgraphNode node, int *out), (node, out))
+CU_SAME(cuGraphDestroyNode, cudaGraphDestroyNode, (CUgraphNode node), (node))
+CU_SAME(cuGraphNodeGetType, cudaGraphNodeGetType, (CUgraphNode node, int *out), (node, out))
 
 /* The first versions of these functions have no parameter for the kinds of edges. */
 CU_API CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count)
@@ -113,13 +106,13 @@ static const struct cudaKernelNodeParams *first_version(const struct kernel_v2 *
     return room;
 }
 
-SAME(cuGraphAddKernelNode, cudaGraphAddKernelNode, (CUgraphNode *out, CUgraph graph, NEEDS, const struct cudaKernelNodeParams *p),
-     (out, graph, needs, count, p))
-SAME(cuGraphKernelNodeGetParams, cudaGraphKernelNodeGetParams, (CUgraphNode node, struct cudaKernelNodeParams *p), (node, p))
-SAME(cuGraphKernelNodeSetParams, cudaGraphKernelNodeSetParams, (CUgraphNode node, const struct cudaKernelNodeParams *p),
-     (node, p))
-SAME(cuGraphExecKernelNodeSetParams, cudaGraphExecKernelNodeSetParams,
-     (CUgraphExec exec, CUgraphNode node, const struct cudaKernelNodeParams *p), (exec, node, p))
+CU_SAME(cuGraphAddKernelNode, cudaGraphAddKernelNode, (CUgraphNode *out, CUgraph graph, NEEDS, const struct cudaKernelNodeParams *p),
+        (out, graph, needs, count, p))
+CU_SAME(cuGraphKernelNodeGetParams, cudaGraphKernelNodeGetParams, (CUgraphNode node, struct cudaKernelNodeParams *p), (node, p))
+CU_SAME(cuGraphKernelNodeSetParams, cudaGraphKernelNodeSetParams, (CUgraphNode node, const struct cudaKernelNodeParams *p),
+        (node, p))
+CU_SAME(cuGraphExecKernelNodeSetParams, cudaGraphExecKernelNodeSetParams,
+        (CUgraphExec exec, CUgraphNode node, const struct cudaKernelNodeParams *p), (exec, node, p))
 
 CU_API CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph, NEEDS, const struct kernel_v2 *p)
 {
@@ -196,8 +189,8 @@ CU_API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode nod
 
 cudaError_t cudaGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, NEEDS, const struct cudaMemsetParams *p);
 cudaError_t cudaGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const struct cudaMemsetParams *p);
-SAME(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, (CUgraphNode node, struct cudaMemsetParams *p), (node, p))
-SAME(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, (CUgraphNode node, const struct cudaMemsetParams *p), (node, p))
+CU_SAME(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, (CUgraphNode node, struct cudaMemsetParams *p), (node, p))
+CU_SAME(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, (CUgraphNode node, const struct cudaMemsetParams *p), (node, p))
 
 CU_API CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, NEEDS, const struct cudaMemsetParams *p, CUcontext context)
 {
@@ -212,26 +205,26 @@ CU_API CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode nod
     return CU_IN_CONTEXT(cudaGraphExecMemsetNodeSetParams(exec, node, p));
 }
 
-SAME(cuGraphAddHostNode, cudaGraphAddHostNode, (CUgraphNode *out, CUgraph graph, NEEDS, const struct cudaHostNodeParams *p),
-     (out, graph, needs, count, p))
-SAME(cuGraphHostNodeGetParams, cudaGraphHostNodeGetParams, (CUgraphNode node, struct cudaHostNodeParams *p), (node, p))
-SAME(cuGraphHostNodeSetParams, cudaGraphHostNodeSetParams, (CUgraphNode node, const struct cudaHostNodeParams *p), (node, p))
-SAME(cuGraphExecHostNodeSetParams, cudaGraphExecHostNodeSetParams, (CUgraphExec exec, CUgraphNode node,
+CU_SAME(cuGraphAddHostNode, cudaGraphAddHostNode, (CUgraphNode *out, CUgraph graph, NEEDS, const struct cudaHostNodeParams *p),
+        (out, graph, needs, count, p))
+CU_SAME(cuGraphHostNodeGetParams, cudaGraphHostNodeGetParams, (CUgraphNode node, struct cudaHostNodeParams *p), (node, p))
+CU_SAME(cuGraphHostNodeSetParams, cudaGraphHostNodeSetParams, (CUgraphNode node, const struct cudaHostNodeParams *p), (node, p))
+CU_SAME(cuGraphExecHostNodeSetParams, cudaGraphExecHostNodeSetParams, (CUgraphExec exec, CUgraphNode node,
                                                                     const struct cudaHostNodeParams *p),
-     (exec, node, p))
-SAME(cuGraphAddEmptyNode, cudaGraphAddEmptyNode, (CUgraphNode *out, CUgraph graph, NEEDS), (out, graph, needs, count))
-SAME(cuGraphAddChildGraphNode, cudaGraphAddChildGraphNode, (CUgraphNode *out, CUgraph graph, NEEDS, CUgraph child),
-     (out, graph, needs, count, child))
-SAME(cuGraphChildGraphNodeGetGraph, cudaGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *out), (node, out))
-SAME(cuGraphExecChildGraphNodeSetParams, cudaGraphExecChildGraphNodeSetParams,
-     (CUgraphExec exec, CUgraphNode node, CUgraph child),
-     (exec, node, child))
+        (exec, node, p))
+CU_SAME(cuGraphAddEmptyNode, cudaGraphAddEmptyNode, (CUgraphNode *out, CUgraph graph, NEEDS), (out, graph, needs, count))
+CU_SAME(cuGraphAddChildGraphNode, cudaGraphAddChildGraphNode, (CUgraphNode *out, CUgraph graph, NEEDS, CUgraph child),
+        (out, graph, needs, count, child))
+CU_SAME(cuGraphChildGraphNodeGetGraph, cudaGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *out), (node, out))
+CU_SAME(cuGraphExecChildGraphNodeSetParams, cudaGraphExecChildGraphNodeSetParams,
+        (CUgraphExec exec, CUgraphNode node, CUgraph child),
+        (exec, node, child))
 #define EVENT_NODES(NAME) \
-    SAME(cuGraphAdd##NAME##Node, cudaGraphAdd##NAME##Node, (CUgraphNode *out, CUgraph graph, NEEDS, CUevent event), \
+    CU_SAME(cuGraphAdd##NAME##Node, cudaGraphAdd##NAME##Node, (CUgraphNode *out, CUgraph graph, NEEDS, CUevent event), \
          (out, graph, needs, count, event)) \
-    SAME(cuGraph##NAME##NodeGetEvent, cudaGraph##NAME##NodeGetEvent, (CUgraphNode node, CUevent *out), (node, out)) \
-    SAME(cuGraph##NAME##NodeSetEvent, cudaGraph##NAME##NodeSetEvent, (CUgraphNode node, CUevent event), (node, event)) \
-    SAME(cuGraphExec##NAME##NodeSetEvent, cudaGraphExec##NAME##NodeSetEvent, \
+    CU_SAME(cuGraph##NAME##NodeGetEvent, cudaGraph##NAME##NodeGetEvent, (CUgraphNode node, CUevent *out), (node, out)) \
+    CU_SAME(cuGraph##NAME##NodeSetEvent, cudaGraph##NAME##NodeSetEvent, (CUgraphNode node, CUevent event), (node, event)) \
+    CU_SAME(cuGraphExec##NAME##NodeSetEvent, cudaGraphExec##NAME##NodeSetEvent, \
          (CUgraphExec exec, CUgraphNode node, CUevent event), \
          (exec, node, event))
 EVENT_NODES(EventRecord)
@@ -239,18 +232,18 @@ EVENT_NODES(EventWait)
 
 /* ---- executable graphs -------------------------------------------------------------------------------------------- */
 
-SAME(cuGraphInstantiateWithFlags, cudaGraphInstantiateWithFlags, (CUgraphExec *out, CUgraph graph, unsigned long long flags),
-     (out, graph, flags))
-SAME(cuGraphExecGetFlags, cudaGraphExecGetFlags, (CUgraphExec exec, unsigned long long *out), (exec, out))
-SAME(cuGraphUpload, cudaGraphUpload, (CUgraphExec exec, CUstream stream), (exec, stream))
-SAME(cuGraphLaunch, cudaGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream))
-SAME(cuGraphExecDestroy, cudaGraphExecDestroy, (CUgraphExec exec), (exec))
+CU_SAME(cuGraphInstantiateWithFlags, cudaGraphInstantiateWithFlags, (CUgraphExec *out, CUgraph graph, unsigned long long flags),
+        (out, graph, flags))
+CU_SAME(cuGraphExecGetFlags, cudaGraphExecGetFlags, (CUgraphExec exec, unsigned long long *out), (exec, out))
+CU_SAME(cuGraphUpload, cudaGraphUpload, (CUgraphExec exec, CUstream stream), (exec, stream))
+CU_SAME(cuGraphLaunch, cudaGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream))
+CU_SAME(cuGraphExecDestroy, cudaGraphExecDestroy, (CUgraphExec exec), (exec))
 struct cudaGraphExecUpdateResultInfo {
     int result;
     CUgraphNode node, from;
 };
-SAME(cuGraphExecUpdate_v2, cudaGraphExecUpdate, (CUgraphExec exec, CUgraph graph, struct cudaGraphExecUpdateResultInfo *out),
-     (exec, graph, out))
+CU_SAME(cuGraphExecUpdate_v2, cudaGraphExecUpdate, (CUgraphExec exec, CUgraph graph, struct cudaGraphExecUpdateResultInfo *out),
+        (exec, graph, out))
 
 /** The first version of the function. */
 CU_API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *node, int *update)

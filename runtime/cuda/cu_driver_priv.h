@@ -52,6 +52,13 @@ CUresult cu_need_context(void);
             result_ = CU_DRIVER(call); \
         cu_driver_return(result_); \
     })
+/** Defines a function of the driver that has the parameters of a function of the runtime, which this macro declares. */
+#define CU_SAME(NAME, RUNTIME, PARAMETERS, ARGUMENTS) \
+    cudaError_t RUNTIME PARAMETERS; \
+    CU_API CUresult NAME PARAMETERS \
+    { \
+        return CU_IN_CONTEXT(RUNTIME ARGUMENTS); \
+    }
 /** Defines a second name of a function, under which newer headers call it. */
 #define CU_ALIAS(name, other) extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
 

@@ -6,8 +6,10 @@
 
 #define FUNCTIONS(X) \
     X(cuArray3DCreate) \
+    X(cuArray3DGetDescriptor) \
     X(cuArrayCreate) \
     X(cuArrayDestroy) \
+    X(cuArrayGetDescriptor) \
     X(cuCtxCreate) \
     X(cuCtxDestroy) \
     X(cuCtxDisablePeerAccess) \
@@ -33,6 +35,8 @@
     X(cuDeviceGetAttribute) \
     X(cuDeviceGetByPCIBusId) \
     X(cuDeviceGetCount) \
+    X(cuDeviceGetDefaultMemPool) \
+    X(cuDeviceGetMemPool) \
     X(cuDeviceGetName) \
     X(cuDeviceGetPCIBusId) \
     X(cuDeviceGetUuid) \
@@ -41,6 +45,7 @@
     X(cuDevicePrimaryCtxReset) \
     X(cuDevicePrimaryCtxRetain) \
     X(cuDevicePrimaryCtxSetFlags) \
+    X(cuDeviceSetMemPool) \
     X(cuDeviceTotalMem) \
     X(cuDriverGetVersion) \
     X(cuEventCreate) \
@@ -95,6 +100,7 @@
     X(cuGraphHostNodeSetParams) \
     X(cuGraphInstantiate) \
     X(cuGraphInstantiateWithFlags) \
+    X(cuGraphInstantiateWithParams) \
     X(cuGraphKernelNodeGetParams) \
     X(cuGraphKernelNodeSetParams) \
     X(cuGraphLaunch) \
@@ -114,7 +120,11 @@
     X(cuIpcGetMemHandle) \
     X(cuIpcOpenEventHandle) \
     X(cuIpcOpenMemHandle) \
+    X(cuKernelGetAttribute) \
     X(cuKernelGetFunction) \
+    X(cuKernelGetName) \
+    X(cuKernelSetAttribute) \
+    X(cuKernelSetCacheConfig) \
     X(cuLaunchCooperativeKernel) \
     X(cuLaunchHostFunc) \
     X(cuLaunchKernel) \
@@ -135,6 +145,7 @@
     X(cuMemAdvise) \
     X(cuMemAlloc) \
     X(cuMemAllocAsync) \
+    X(cuMemAllocFromPoolAsync) \
     X(cuMemAllocHost) \
     X(cuMemAllocManaged) \
     X(cuMemAllocPitch) \
@@ -150,11 +161,21 @@
     X(cuMemGetInfo) \
     X(cuMemHostAlloc) \
     X(cuMemHostGetDevicePointer) \
+    X(cuMemHostGetFlags) \
     X(cuMemHostRegister) \
     X(cuMemHostUnregister) \
     X(cuMemImportFromShareableHandle) \
     X(cuMemMap) \
+    X(cuMemPoolCreate) \
+    X(cuMemPoolDestroy) \
+    X(cuMemPoolGetAccess) \
+    X(cuMemPoolGetAttribute) \
+    X(cuMemPoolSetAccess) \
+    X(cuMemPoolSetAttribute) \
+    X(cuMemPoolTrimTo) \
     X(cuMemPrefetchAsync) \
+    X(cuMemRangeGetAttribute) \
+    X(cuMemRangeGetAttributes) \
     X(cuMemRelease) \
     X(cuMemRetainAllocationHandle) \
     X(cuMemSetAccess) \
@@ -172,6 +193,8 @@
     X(cuMemcpyDtoHAsync) \
     X(cuMemcpyHtoD) \
     X(cuMemcpyHtoDAsync) \
+    X(cuMemcpyPeer) \
+    X(cuMemcpyPeerAsync) \
     X(cuMemsetD16) \
     X(cuMemsetD16Async) \
     X(cuMemsetD2D16) \
@@ -193,22 +216,32 @@
     X(cuModuleLoadDataEx) \
     X(cuModuleLoadFatBinary) \
     X(cuModuleUnload) \
+    X(cuOccupancyAvailableDynamicSMemPerBlock) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) \
     X(cuOccupancyMaxPotentialBlockSize) \
     X(cuOccupancyMaxPotentialBlockSizeWithFlags) \
     X(cuPointerGetAttribute) \
+    X(cuPointerGetAttributes) \
     X(cuProfilerStart) \
     X(cuProfilerStop) \
     X(cuStreamAddCallback) \
+    X(cuStreamAttachMemAsync) \
     X(cuStreamBeginCaptureToGraph) \
+    X(cuStreamCopyAttributes) \
     X(cuStreamCreate) \
     X(cuStreamCreateWithPriority) \
     X(cuStreamDestroy) \
     X(cuStreamEndCapture) \
+    X(cuStreamGetAttribute) \
     X(cuStreamGetCtx) \
+    X(cuStreamGetDevice) \
+    X(cuStreamGetFlags) \
+    X(cuStreamGetId) \
+    X(cuStreamGetPriority) \
     X(cuStreamIsCapturing) \
     X(cuStreamQuery) \
+    X(cuStreamSetAttribute) \
     X(cuStreamSynchronize) \
     X(cuStreamUpdateCaptureDependencies) \
     X(cuStreamWaitEvent) \
@@ -221,6 +254,9 @@
 /* Functions of which later versions have other parameters: name, function, first version of CUDA that has this
  * function. */
 #define VERSIONS(X) \
+    X(cuMemAdvise, cuMemAdvise_v2, 12020) \
+    X(cuMemPrefetchAsync, cuMemPrefetchAsync_v2, 12020) \
+    X(cuMemcpyBatchAsync, cuMemcpyBatchAsync_v2, 13000) \
     X(cuGraphAddDependencies, cuGraphAddDependencies_v2, 12030) \
     X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000) \
     X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000) \

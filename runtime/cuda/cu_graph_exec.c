@@ -78,6 +78,25 @@ CU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph,
     return cudaGraphInstantiateWithFlags(out, graph, flags);
 }
 
+struct cudaGraphInstantiateParams {
+    unsigned long long flags;
+    cudaStream_t upload;
+    cudaGraphNode_t node; /* set to the node that causes an error, if one does */
+    int result;           /* enum cudaGraphInstantiateResult */
+};
+CU_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t graph, struct cudaGraphInstantiateParams *p)
+{
+    enum { GOOD, BAD };
+    cudaError_t error;
+
+    if (p == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    error = cudaGraphInstantiateWithFlags(out, graph, p->flags);
+    p->node = NULL;
+    p->result = error == cudaSuccess ? GOOD : BAD;
+    return error;
+}
+
 CU_API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *out)
 {
     cudaError_t error = cudaErrorInvalidValue;

@@ -259,6 +259,7 @@ enum { CU_STREAM_NON_BLOCKING = 1 };
 struct cu_stream {
     struct cu_stream *next;
     unsigned flags;
+    unsigned long long id;             /* cudaStreamGetId() */
     struct cu_capture *capture;        /* the capture to which the stream belongs, or NULL */
     struct cu_stream *next_in_capture;
     struct cu_nodes tails;             /* during a capture: nodes on which the next node of the stream depends */

@@ -451,3 +451,55 @@ CU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *out, const
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, stub, threads, shared_bytes, 0);
 }
+
+CU_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *out, const void *stub, int blocks, int threads)
+{
+    struct cu_function *f;
+    lanewise_kernel_needs needs;
+    cudaError_t error;
+
+    if (out == NULL || blocks <= 0 || threads <= 0)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    error = cu_device_error();
+    if (error == cudaSuccess)
+        error = cu_function_get(stub, &f);
+    if (error == cudaSuccess) {
+        const unsigned unit = cu_timing_number("core.shared_unit", 1), all = cu_timing_number("core.shared_bytes", 2 * CU_SHARED_BYTES);
+        unsigned each = all / (unsigned)blocks, most;
+
+        lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
+        each -= each % (unit != 0 ? unit : 1);
+        each = each > needs.shared_bytes ? each - needs.shared_bytes : 0;
+        most = cu_function_dynamic_limit(f, needs.shared_bytes);
+        *out = each < most ? each : most;
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaFuncGetName(const char **out, const void *stub)
+{
+    struct cu_function *f;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (out != NULL)
+        error = cu_function_get(stub, &f);
+    if (error == cudaSuccess)
+        *out = f->name;
+    rt_unlock();
+    return cu_return(error);
+}
+
+/** Gets the handle that the driver interface has for a kernel. */
+CU_API cudaError_t cudaGetFuncBySymbol(struct cu_function **out, const void *stub)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (out != NULL)
+        error = cu_function_get(stub, out);
+    rt_unlock();
+    return cu_return(error);
+}

@@ -3,6 +3,7 @@
 #include "runtime/cuda/cu_graph_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { EVENT_DISABLE_TIMING = 2, EVENT_INTERPROCESS = 4 };
 #define PER_THREAD ((cudaStream_t)2)
@@ -11,6 +12,8 @@ enum { EVENT_DISABLE_TIMING = 2, EVENT_INTERPROCESS = 4 };
  * handle, so a handle is valid only if one of these lists contains it. */
 static struct cu_stream *streams;
 static struct cu_event *events;
+static unsigned long long next_id = 3; /* number of the next stream (cudaStreamGetId) */
+enum { ACCESS_POLICY = 1, SYNCHRONIZATION = 3, PRIORITY = 8 }; /* enum cudaLaunchAttributeID: attributes that streams have */
 /* The structure of cudaStreamPerThread, which exists when the thread has captured this stream. */
 static _Thread_local struct cu_stream *per_thread;
 
@@ -143,7 +146,7 @@ CU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flag
     rt_lock();
     error = cu_device_error();
     if (error == cudaSuccess) {
-        *s = (struct cu_stream){.next = streams, .flags = flags};
+        *s = (struct cu_stream){.next = streams, .flags = flags, .id = next_id++};
         streams = *out = s;
         cu_trace_created(s, CU_THING_STREAM, 0);
         s = NULL;
@@ -247,19 +250,71 @@ CU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return cudaSuccess;
 }
 
-/** Attributes are hints about caches and waiting, which have no effect. */
-CU_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int id, const void *value)
+/** Returns the error of a call for an attribute of a stream. Attributes are hints about caches and waiting, which have no effect. */
+static cudaError_t check_attribute(cudaStream_t stream, int id, const void *value)
 {
-    enum { ACCESS_POLICY = 1, SYNCHRONIZATION = 3, PRIORITY = 8 };
     bool found;
 
     rt_lock();
     found = cu_is_stream(stream);
     rt_unlock();
     if (!found)
-        return cu_return(cudaErrorInvalidResourceHandle);
-    return cu_return(value != NULL && (id == ACCESS_POLICY || id == SYNCHRONIZATION || id == PRIORITY) ? cudaSuccess
-                                                                                                     : cudaErrorInvalidValue);
+        return cudaErrorInvalidResourceHandle;
+    return value != NULL && (id == ACCESS_POLICY || id == SYNCHRONIZATION || id == PRIORITY) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+CU_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int id, const void *value)
+{
+    return cu_return(check_attribute(stream, id, value));
+}
+
+/** Gets the first value of an attribute, as cudaStreamSetAttribute() has no effect. */
+CU_API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, int id, void *value)
+{
+    enum { VALUE_BYTES = 64, WAITS_AUTOMATICALLY = 1 };
+    const cudaError_t error = check_attribute(stream, id, value);
+
+    if (error == cudaSuccess) {
+        memset(value, 0, VALUE_BYTES);
+        *(int *)value = id == SYNCHRONIZATION ? WAITS_AUTOMATICALLY : 0;
+    }
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_is_stream(to) && cu_is_stream(from) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *out)
+{
+    unsigned zero = 0;
+    const cudaError_t error = out != NULL ? get(stream, false, &zero) : cudaErrorInvalidValue;
+
+    if (error == cudaSuccess)
+        *out = 0;
+    return error;
+}
+
+/** Gets a number that no other stream of the process has: 1 and 2 are those of the default streams. */
+CU_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *out)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (out != NULL && !cu_is_stream(stream))
+        error = cudaErrorInvalidResourceHandle;
+    else if (out != NULL)
+        error = cudaSuccess;
+    if (error == cudaSuccess)
+        *out = (uintptr_t)stream > 2 ? stream->id : stream == PER_THREAD ? 2 : 1;
+    rt_unlock();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)

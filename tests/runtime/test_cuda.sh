@@ -31,11 +31,12 @@ done
 cc -O1 -o driver "$src/test_cuda_driver.c" -ldl 2>log || { fail "the program for the driver API cannot be built"; cat log; }
 "$lanewise" app ./driver >out 2>err
 grep -q '^all right$' out || { fail "the program for the driver API fails"; cat out err; }
+[ "$(grep -c 'calls cuGreenCtxCreate(), which is not supported' err)" = 1 ] || { fail "a function that is not supported is not named once"; cat err; }
 grep -q 'does not define the kernel nowhere' err || { fail "the launch of a kernel without PTX does not name it"; cat err; }
 # The static runtime cannot run without the driver's tables. NVIDIA's compiler library can, so nothing is printed for it.
 echo 'extern int cuGetExportTable(const void **, const void *); int ask(void) { const void *p; return cuGetExportTable(&p, 0); }' >ask.c
 echo 'int ask(void); int main(void) { return ask() != 801; }' >asks.c
-cc -fPIC -shared ask.c -o libnvrtc.so -L"$runtime" -l:libcuda.so.1 && cc asks.c ask.c -o asks -L"$runtime" -l:libcuda.so.1 &&
+cc -fPIC -shared ask.c -o libnvrtc.so -L"$runtime" -l:libcuda.so.1 && cc asks.c ask.c -o asks -L"$runtime" -lcudart -lcuda &&
     cc asks.c -o asks-library -L. -lnvrtc -Wl,-rpath,. -L"$runtime" -Wl,-rpath-link,"$runtime" || fail "programs that ask for a table cannot be built"
 "$lanewise" app ./asks 2>err && grep -q 'link it with nvcc -cudart shared' err || { fail "a program that needs a table gets no message"; cat err; }
 "$lanewise" app ./asks-library 2>err && [ ! -s err ] || { fail "a library that does not need a table causes a message"; cat err; }
@@ -55,6 +56,8 @@ if [ -x "$nvcc" ]; then
             { fail "nvcc $form: linked files do not compile"; cat log; continue; }
         "$lanewise" app ./linked >out 2>err && grep -q '^all right$' out || { fail "nvcc $form -dc: linked files fail"; cat out err; }
     done
+    "$nvcc" -cudart shared -arch=sm_75 --default-stream per-thread "$src/vector.cu" -o per-thread >log 2>&1 && runs per-thread ||
+        { fail "nvcc --default-stream per-thread: the program fails"; cat log; }
     "$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 "$src/vector.cu" -o no-ptx >log 2>&1 && "$lanewise" app ./no-ptx >out 2>err
     grep -q 'compute_75,code=compute_75' err ||
         { fail "a program without PTX: the message does not say which option to use"; cat err; }

@@ -96,6 +96,92 @@ static void linked_files(unsigned long long memory)
     ((void (*)(void **))(uintptr_t)symbol("__cudaUnregisterFatBinary"))(handle);
 }
 
+/** Functions with the same meaning in both interfaces, functions that are not supported, and names for a default stream of each thread. */
+static void more_functions(void *function, unsigned long long memory)
+{
+    static const int attributes[] = {2, 3, 12};
+    unsigned type = 0, flags = 99;
+    unsigned long long address = 0, id = 0, other_id = 0;
+    size_t bytes = 0, used = 99, threshold = 5;
+    void *values[] = {&type, &address, &bytes}, *pool = NULL, *stream = NULL, *found = NULL, *host = NULL;
+    const void *from[] = {NULL, NULL};
+    void *to[] = {NULL, NULL};
+    const size_t sizes[] = {8, 8}, first = 0;
+    const char *name = NULL;
+    int state = 9, priority = 9, value = 9, properties[22] = {1, 0, 1, 0}, policy[16];
+    struct {
+        size_t width, height, depth;
+        int format;
+        unsigned channels, flags;
+    } wanted = {16, 4, 0, 32, 2, 0}, got = {0};
+    void *array = NULL;
+
+    IS(0, CU(cuPointerGetAttributes, 3u, attributes, values, memory));
+    IS(1, type == 2 && address == memory && bytes >= 32);
+    IS(0, CU(cuPointerGetAttributes, 3u, attributes, values, (unsigned long long)(uintptr_t)&type));
+    IS(1, type == 0 && address == 0 && bytes == 0);
+    IS(0, CU(cuStreamCreate, &stream, 1u));
+    IS(0, CU(cuStreamGetFlags, stream, &flags));
+    IS(1, (int)flags);
+    IS(0, CU(cuStreamGetPriority_ptsz, stream, &priority));
+    IS(0, priority);
+    IS(0, CU(cuStreamGetId, stream, &id));
+    IS(0, CU(cudaStreamGetId, NULL, &other_id));
+    IS(1, id > 2 && other_id == 1);
+    IS(0, CU(cuStreamGetAttribute, stream, 3, policy));
+    IS(1, policy[0]);
+    IS(0, CU(cuStreamCopyAttributes, stream, NULL));
+    IS(1, CU(cuStreamGetAttribute, stream, 77, policy));
+
+    IS(0, CU(cuMemPoolCreate, &pool, properties));
+    IS(0, CU(cuMemPoolSetAttribute, pool, 4, &threshold));
+    IS(0, CU(cuMemAllocFromPoolAsync, &address, (size_t)64, pool, stream));
+    IS(0, CU(cuMemPoolGetAttribute, pool, 7, &used));
+    IS(64, (int)used);
+    IS(0, CU(cuMemHostAlloc, &host, (size_t)64, 2u));
+    IS(0, CU(cuMemHostGetFlags, &flags, host));
+    IS(2, (int)flags & 2);
+    memset(host, 7, 64);
+    from[0] = from[1] = host;
+    to[0] = (void *)(uintptr_t)address;
+    to[1] = (void *)(uintptr_t)(address + 8);
+    IS(0, CU(cudaMemcpyBatchAsync_ptsz, to, from, sizes, (size_t)2, policy, &first, (size_t)1, stream));
+    IS(0, CU(cuMemcpyPeer_ptds, address + 16, NULL, address + 8, NULL, (size_t)8));
+    memset(host, 0, 64);
+    IS(0, CU(cuMemcpyDtoH_v2_ptds, host, address, (size_t)24));
+    IS(1, ((char *)host)[0] == 7 && ((char *)host)[23] == 7 && ((char *)host)[24] == 0);
+    IS(0, CU(cuMemFreeAsync_ptsz, address, stream));
+    IS(0, CU(cuMemFreeHost, host));
+    IS(0, CU(cuMemPoolDestroy, pool));
+    IS(0, CU(cuStreamDestroy_v2, stream));
+    IS(0, CU(cuMemRangeGetAttribute, &value, sizeof value, 2, memory, (size_t)16));
+    IS(-2, value);
+    IS(0, CU(cuMemPrefetchAsync_v2, memory, (size_t)16, UINT64_C(1), 0u, NULL));
+
+    IS(0, CU(cuKernelGetName, &name, function));
+    IS(0, strcmp(name, "scale"));
+    IS(0, CU(cuKernelGetAttribute, &value, 0, function, 0));
+    IS(1024, value);
+    IS(101, CU(cuKernelGetAttribute, &value, 0, function, 1));
+    IS(0, CU(cuOccupancyAvailableDynamicSMemPerBlock, &bytes, function, 4, 32));
+    IS(1, bytes > 0 && bytes <= 49152);
+    IS(0, CU(cuArray3DCreate_v2, &array, &wanted));
+    IS(0, CU(cuArray3DGetDescriptor_v2, &got, array));
+    IS(0, memcmp(&got, &wanted, sizeof got));
+    IS(0, CU(cuArrayDestroy, array));
+
+    IS(0, CU(cudaGetDriverEntryPointByVersion, "cuMemcpyDtoH", &found, 13000u, 2ull, &state));
+    IS(1, state == 0 && found == symbol("cuMemcpyDtoH_v2"));
+    IS(1, symbol("cudaMemcpyToSymbol_ptds") == symbol("cudaMemcpyToSymbol"));
+    IS(0, CU(cudaGetDriverEntryPoint, "cuNoSuchFunction", &found, 0ull, &state));
+    IS(1, state == 1 && found == NULL);
+    IS(0, CU(cudaInitDevice, 0, 0u, 0u));
+    IS(801, CU(cuGreenCtxCreate, NULL));
+    IS(801, CU(cuGreenCtxCreate, NULL));
+    IS(801, CU(cudaUserObjectCreate, NULL));
+    IS(801, CU(cudaGetLastError));
+}
+
 /** Captures work of a stream, and adds nodes to a graph. @extra: list of arguments that name @n, the number of threads that store. */
 static void graphs(void *function, void *stream, unsigned long long memory, void **extra, uint32_t *n)
 {
@@ -363,6 +449,7 @@ int main(void)
     packed_bytes = sizeof packed;
     graphs(function, stream, memory, extra, &packed.n);
     linked_files(memory);
+    more_functions(function, memory);
 
     /* the flags of the primary context, which its reset clears */
     {

@@ -58,6 +58,39 @@ CU_API CUresult cuArrayCreate(struct cu_array **out, const struct array_2d *d)
 }
 CU_ALIAS(cuArrayCreate, cuArrayCreate_v2);
 
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cu_extent *size, unsigned *flags, struct cu_array *array);
+CU_API CUresult cuArray3DGetDescriptor(struct array_3d *out, struct cu_array *array)
+{
+    struct cudaChannelFormatDesc format;
+    struct cu_extent size;
+    CUresult result;
+    unsigned flags;
+
+    if (out == NULL)
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
+    result = CU_IN_CONTEXT(cudaArrayGetInfo(&format, &size, &flags, array));
+    for (int i = 1; result == CUDA_SUCCESS && i <= 32; i++) { /* the numbers of formats */
+        const unsigned channels = format.y == 0 ? 1 : format.z == 0 ? 2 : 4;
+        const struct cudaChannelFormatDesc tried = format_of(i, channels);
+
+        if (tried.x == format.x && tried.kind == format.kind)
+            *out = (struct array_3d){size.width, size.height, size.depth, i, channels, flags};
+    }
+    return result;
+}
+CU_ALIAS(cuArray3DGetDescriptor, cuArray3DGetDescriptor_v2);
+
+CU_API CUresult cuArrayGetDescriptor(struct array_2d *out, struct cu_array *array)
+{
+    struct array_3d all = {0};
+    const CUresult result = out != NULL ? cuArray3DGetDescriptor(&all, array) : cu_driver_return(CUDA_ERROR_INVALID_VALUE);
+
+    if (result == CUDA_SUCCESS)
+        *out = (struct array_2d){all.width, all.height, all.format, all.channels};
+    return result;
+}
+CU_ALIAS(cuArrayGetDescriptor, cuArrayGetDescriptor_v2);
+
 CU_API CUresult cuArrayDestroy(struct cu_array *array)
 {
     return cu_driver_return(array != NULL ? CU_IN_CONTEXT(cudaFreeArray(array)) : CUDA_ERROR_INVALID_HANDLE);
