@@ -87,7 +87,7 @@ static void add_word(struct line *l, const char *word)
     l->inputs[l->program.input_count++] = (struct ptx_input){PTX_INPUT_WORD, word};
 }
 
-/** Returns true if the folder @path has the headers of NVIDIA's SDK for CUDA. clang cannot use them together with those of Lanewise. */
+/** Returns true if the folder @path has the headers of NVIDIA's SDK. clang cannot use them together with those of Lanewise. */
 static bool has_sdk(const char *path)
 {
     static const char *const names[] = {"cuda_runtime.h", "crt/host_config.h"};
@@ -101,8 +101,8 @@ static bool has_sdk(const char *path)
     return true;
 }
 
-/** Returns true if option @word, whose operand may be the next word @next, names a folder with the headers of NVIDIA's SDK. Then adds
- *  the folder of CUB, Thrust and libcu++ below it, which nvcc reads, too, and which clang can use. */
+/** Returns true if option @word, whose operand may be the next word @next, names a folder with the headers of NVIDIA's SDK. Then
+ *  adds the folder of CUB, Thrust and libcu++ below it, which nvcc reads, too, and which clang can use. */
 static bool replaces_sdk(struct line *l, const char *word, const char *next)
 {
     static const char *const options[] = {"-I", "-isystem", "-iquote", "-idirafter"};
@@ -381,7 +381,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
             cmd_help(cmd, &out.sink);
             return CMD_FINE;
         }
-        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) { /* scripts search the output of nvcc for its release */
+        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) { /* scripts search the output for the release */
             printf("lanewise cc %s\nCuda compilation tools, release 13.0, V13.0.0\n", cmd_version());
             return CMD_FINE;
         }

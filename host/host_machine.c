@@ -226,8 +226,8 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
     if (status == LW_OK)
         status = choose_options(m, path, options, &changed, &count, &err);
     if (status == LW_OK)
-        status = lnc_object_load_as(path, changed != NULL ? changed : options, count, m->settings.compiler, &translation, &words.sink,
-                                    &object, &err);
+        status = lnc_object_load_as(path, changed != NULL ? changed : options, count, m->settings.compiler, &translation,
+                                    &words.sink, &object, &err);
     free(changed);
     if (status != LW_OK)
         return fail_with(m, &err, &words);

@@ -190,7 +190,7 @@ void ptx_cache_store(const struct ptx_cache_key *key, const char *source, const 
  *  job->overrides, job->originals and job->scratch_library. job->libclc must be set. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 /** Writes texts in which calls replace the launches in device code of the source @path and of the files that it includes from its
- *  folder, and attributes replace alignas. Sets job->overlay, which names these texts for clang, or is empty if nothing is replaced. */
+ *  folder, and attributes replace alignas. Sets job->overlay, which names these texts for clang, or is empty if there are none. */
 enum lw_status ptx_device_launches(struct ptx_job *job, const char *path, struct lw_error *err) LW_MUST_CHECK;
 
 /** Finds nvcc. If @wanted is "nvcc", searches the program in the environment variable LANEWISE_NVCC, or if that is not set, nvcc

@@ -465,8 +465,8 @@ CU_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *out, const 
     if (error == cudaSuccess)
         error = cu_function_get(stub, &f);
     if (error == cudaSuccess) {
-        const unsigned unit = cu_timing_number("core.shared_unit", 1), all = cu_timing_number("core.shared_bytes", 2 * CU_SHARED_BYTES);
-        unsigned each = all / (unsigned)blocks, most;
+        const unsigned unit = cu_timing_number("core.shared_unit", 1);
+        unsigned each = cu_timing_number("core.shared_bytes", 2 * CU_SHARED_BYTES) / (unsigned)blocks, most;
 
         lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
         each -= each % (unit != 0 ? unit : 1);

@@ -96,7 +96,7 @@ static void linked_files(unsigned long long memory)
     ((void (*)(void **))(uintptr_t)symbol("__cudaUnregisterFatBinary"))(handle);
 }
 
-/** Functions with the same meaning in both interfaces, functions that are not supported, and names for a default stream of each thread. */
+/** Functions of both interfaces, functions that are not supported, and names for a default stream of each thread. */
 static void more_functions(void *function, unsigned long long memory)
 {
     static const int attributes[] = {2, 3, 12};

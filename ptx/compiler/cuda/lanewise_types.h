@@ -64,7 +64,7 @@
 #define LW_SIDES(DEVICE, HOST) HOST
 #endif
 
-/* The alignment of alignas(...), whose operand is a number or a type. It is in the text that replaces alignas before clang reads a source. */
+/* The alignment of alignas(...), whose operand is a number or a type: for the attribute that replaces alignas in sources. */
 #if __cplusplus >= 201103L
 template <unsigned long N> constexpr unsigned long lanewise_alignment() { return N; }
 template <typename T> constexpr unsigned long lanewise_alignment() { return alignof(T); }

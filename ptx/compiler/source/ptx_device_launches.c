@@ -367,7 +367,8 @@ static enum lw_status add_file(struct overlay *o, const char *folder, const char
     }
     o->seen[o->count++] = path;
     lw_buffer_init(&out);
-    if ((memmem(text, size, "<<<", 3) != NULL || memmem(text, size, "alignas", 7) != NULL) && replace_all(text, size, &out.sink) != 0) {
+    if ((memmem(text, size, "<<<", 3) != NULL || memmem(text, size, "alignas", 7) != NULL) &&
+        replace_all(text, size, &out.sink) != 0) {
         snprintf(copy, sizeof copy, "%s/launches%u.cu", o->job->scratch, o->replaced);
         status = out.text != NULL ? lw_file_write(copy, out.text, out.size, err)
                                   : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the text of %s", path);

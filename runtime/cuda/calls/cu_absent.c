@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that are not supported. Without them, a program that calls one would end at the call with an error of the dynamic linker. */
+/* Functions that are not supported. Without them, a program would end at such a call with an error of the dynamic linker. */
 #include "runtime/cuda/cu_driver_priv.h"
 
 #include <stdio.h>
