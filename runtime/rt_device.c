@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ static const struct {
 static struct {
     lanewise_machine *machine;
     bool tried, stopped, finished;
+    bool interrupted; /* the end of the process has interrupted a kernel */
     /* Accessed without the lock. finish() sets `ending`, and then interrupts the machine while `running` is set. So that
      * the machine does not change at this time, rt_recover() does nothing once `ending` is set. */
     _Atomic bool ending;    /* the reports at the end of the process are being written */
@@ -243,6 +245,24 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
     return result;
 }
 
+/** Prints a line if a kernel's access at @address was to memory of the host, and adds it to the finding with index @finding; for
+ *  -1, to no finding. */
+static void print_host_memory(uint64_t address, int finding)
+{
+    static const char text[] = "the address is in memory of the host, which kernels cannot access: give the kernel memory of the device";
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t begin, end;
+    unsigned char state;
+
+    lanewise_address_range(device.machine, &begin, &end);
+    if (address < page || (address >= begin && address - begin < UINT64_C(1) << 40) || /* the machine may reserve host addresses there */
+        mincore((void *)(uintptr_t)(address & ~(page - 1)), 1, &state) != 0) /* fails for addresses that the process does not have */
+        return;
+    fprintf(stderr, "lanewise:     %s\n", text);
+    if (finding >= 0)
+        (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, "", 0);
+}
+
 /** Prints finding @index as `lanewise run --check` does, with the calls that made its launch and created its buffer. */
 static void print_finding(unsigned index, const lanewise_finding *f)
 {
@@ -255,6 +275,8 @@ static void print_finding(unsigned index, const lanewise_finding *f)
     for (const char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
         fprintf(stderr, "lanewise: %s\n", line);
     lanewise_report_free(text);
+    if (f->location.kernel[0] != '\0')
+        print_host_memory(f->address, (int)index);
     print_sites(f->location.launch, f->allocation, (int)index);
 }
 
@@ -282,7 +304,9 @@ static void print_last_findings(void)
     for (unsigned i = 0; before != NULL && i < count; i++)
         if (lanewise_finding_get(device.machine, i, &f, sizeof f) == LANEWISE_OK)
             before[i] = f.message; /* the pointer identifies the finding, because each finding has its own message */
-    if (lanewise_finish(device.machine) == LANEWISE_ERROR)
+    if (device.interrupted)
+        complain("", "the kernel has not ended, so the checks at the end of the run are not made: wait for the kernel before the program ends");
+    else if (lanewise_finish(device.machine) == LANEWISE_ERROR)
         rt_complain("");
     device.printed = lanewise_finding_count(device.machine);
     for (unsigned i = 0; before != NULL && i < device.printed; i++) {
@@ -809,10 +833,12 @@ bool rt_run(void)
         fflush(NULL);
         _exit(128 + SIGKILL);
     }
-    if (result == LANEWISE_INTERRUPTED) /* finish() has interrupted the machine */
+    if (result == LANEWISE_INTERRUPTED) { /* finish() has interrupted the machine */
+        device.interrupted = true;
         complain("", "the program ended while a kernel was running");
-    else
+    } else {
         rt_complain("");
+    }
     print_sites(device.launches, lanewise_fault_allocation(device.machine), -1);
     device.stopped = true;
     return false;

@@ -215,8 +215,11 @@ static void name_allocation(const struct emu_alloc_record *record, char *text, s
              plural(record->size_bytes), (unsigned long long)record->address);
 }
 
-/** Greatest distance of an address from an allocation at which the message still names this allocation. */
-#define NEAR (UINT64_C(1) << 36)
+/** Returns true if an address at this distance from an allocation probably belongs to it, so that the message names it. */
+static bool is_near(const struct emu_alloc_record *record, uint64_t distance)
+{
+    return distance <= 1 << 20 || distance <= record->size_bytes;
+}
 
 /** Returns the allocation that the message of a fault names: the one that contains the first byte, or else the nearest one. Returns
  *  NULL if none is near. */
@@ -234,9 +237,9 @@ static const struct emu_alloc_record *subject_of(const struct emu_memory *memory
         return below;
     if (below != NULL)
         after = address - (below->address + below->size_bytes);
-    if (above != NULL && above->address - address <= NEAR && (below == NULL || above->address - address < after))
+    if (above != NULL && is_near(above, above->address - address) && (below == NULL || above->address - address < after))
         return above;
-    return below != NULL && after <= NEAR ? below : NULL;
+    return below != NULL && is_near(below, after) ? below : NULL;
 }
 
 bool emu_fault_allocation(const struct emu_machine *machine, const struct emu_fault *fault, struct emu_allocation *out)
@@ -257,7 +260,7 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
 
     if (record == NULL) {
         emu_memory_neighbours(memory, address, &below, &above);
-        snprintf(text, text_size, below == NULL && above == NULL ? "no memory is allocated" : "there is no allocation near this address");
+        snprintf(text, text_size, below == NULL && above == NULL ? "no memory is allocated" : "no allocation is near this address");
         return;
     }
     name_allocation(record, name, sizeof name);
@@ -343,8 +346,8 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
     case ISA_SPACE_SHARED:
         snprintf(text, text_size, "the block has %u byte%s of shared memory%s", w->block->shared_bytes,
                  plural(w->block->shared_bytes),
-                 w->block->shared_bytes == 0 ? ": request dynamic shared memory at the launch (--shared BYTES, or "
-                                               "shared: BYTES)" : "");
+                 w->block->shared_bytes == 0 ? ": request dynamic shared memory at the launch (the third value in <<<...>>>, clSetKernelArg with a "
+                                               "size and NULL, or --shared BYTES)" : "");
         return;
     case ISA_SPACE_LOCAL:
         if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)

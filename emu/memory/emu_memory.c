@@ -109,11 +109,12 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
 
 /** Returns true for a variable of Lanewise's own headers, unless it contains @address. Messages do not name such a variable as
  *  the nearest allocation of an address, because authors of kernels do not know these variables. These variables are declared in
- *  ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
+ *  ptx/compiler/cuda/lanewise_types.h or in <cooperative_groups.h>, or have a reserved name. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
     static const char *const own[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid", "warpSize", "_ZL8warpSize"};
-    bool is = strncmp(record->name, "__", 2) == 0;
+    bool is = strncmp(record->name, "__", 2) == 0 || strncmp(record->name, "_ZN18cooperative_groups", 23) == 0 ||
+              strncmp(record->name, "_ZZN18cooperative_groups", 24) == 0 || strncmp(record->name, "_ZZNK18cooperative_groups", 25) == 0;
 
     for (size_t i = 0; i < LW_COUNT_OF(own) && !is; i++)
         is = strcmp(own[i], record->name) == 0;

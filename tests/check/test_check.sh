@@ -577,7 +577,7 @@ grep -q 'not_here' err || fail "the message about an undefined function does not
 
 # A message names the nearest buffer of the program, and never an internal allocation.
 cat >near.cu <<'END'
-__global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
+__global__ void k(int *a) { dim3 t = threadIdx; a[t.x + 1500] = blockIdx.x; }
 END
 cat >near.yaml <<END
 program: {source: near.cu, options: [-O0, -g]}
@@ -587,6 +587,9 @@ steps:
 END
 expect 1 "bytes past the end of 'a' (256 bytes" run --check near.yaml
 expect 3 "bytes past the end of 'a' (256 bytes" run near.yaml
+# Far from all buffers no buffer is named: here the index is negative and unsigned.
+sed -i 's/t.x + 1500/t.x - 1500/' near.cu
+expect 1 "no allocation is near this address; kernel k" run --check near.yaml
 # The suffix of a report file selects its format, in upper or lower case.
 expect 1 '' run --check --check-file F.SARIF --check-file F.Json --check-file F.XML --check-file F.YAML bound.yaml
 grep -q sarif-2.1.0 F.SARIF && grep -q '"findings"' F.Json && grep -q '<testsuites>' F.XML && grep -q '^- {' F.YAML ||

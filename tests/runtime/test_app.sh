@@ -99,6 +99,10 @@ grep -q 'Device #0: Lanewise' "$scratch/out" && fail "the program runs although 
 timeout 60 "$lanewise" app --stats "$scratch/endless.json" "$LW_PROGRAM" endless >"$scratch/out" 2>"$scratch/err" ||
     fail "exit() while a kernel runs: exit status $?"
 grep -q 'the program ended while a kernel was running' "$scratch/err" || fail "no message that a kernel was running"
+grep -q 'lanewise_' "$scratch/err" && fail "exit() while a kernel runs: the message names a function of the library"
+"$lanewise" app --check=all --timeout 60 "$LW_PROGRAM" endless >"$scratch/out" 2>"$scratch/err"
+grep -q 'the kernel has not ended, so the checks at the end of the run are not made' "$scratch/err" && ! grep -q 'lanewise_' "$scratch/err" ||
+    { fail "exit() while a kernel runs, with checks"; cat "$scratch/err"; }
 grep -q '"thread_instructions"' "$scratch/endless.json" || fail "no statistics after exit() while a kernel runs"
 
 # For wrong usage, lanewise prints one message, ends with status 2, and does not run the program.

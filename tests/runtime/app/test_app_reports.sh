@@ -134,4 +134,42 @@ grep -v '^calls: ' r.txt | sort | diff printed - >difference || { fail "calls: t
 cmp -s r.yaml r.YML && grep -q '^- {kind: heap-leak, kernel: "heap", file: "calls.cu", line: 7}$' r.yaml || { fail "calls: the list of suppressions"; cat r.yaml; }
 "$lanewise" app --fail-on-findings --check=memory,heap-leak --check-suppress r.yaml ./calls >out 2>err && [ ! -s err ] ||
     { fail "calls: findings although all are suppressed"; cat err; }
+
+# An address far from all allocations names none, and memory of the host is named. Variables of Lanewise's own headers are not named.
+# Messages give the advice for programs.
+cat >far.cu <<'E'
+#include <cooperative_groups.h>
+#include <cstring>
+__global__ void store(int *p) { *p = 1; }
+__global__ void grid(int *p) { cooperative_groups::this_grid().sync(); *p = 1; }
+__global__ void shared(int *p) { extern __shared__ int s[]; s[0] = 1; *p = s[0]; }
+int main(int argc, char **argv)
+{
+    static int host;
+    int *p;
+
+    cudaMalloc(&p, 64);
+    int *to = strcmp(argv[1], "host") == 0 ? &host : strcmp(argv[1], "far") == 0 ? p + (1 << 20) : p + 100;
+    void *all[] = {&to};
+    if (strcmp(argv[1], "shared") == 0)
+        shared<<<1, 1>>>(p);
+    else if (strcmp(argv[1], "grid") == 0)
+        cudaLaunchCooperativeKernel((void *)grid, 1, 1, all);
+    else
+        store<<<1, 1>>>(to);
+    return cudaDeviceSynchronize();
+}
+E
+"$lanewise" cc -g far.cu -o far >err 2>&1 || { fail "far.cu does not compile"; cat err; exit 1; }
+says() { # case, pattern
+    "$lanewise" app --check=memory --check-file far.json ./far "$1" >out 2>err
+    grep -q "$2" err || { fail "far $1: no '$2'"; cat err; }
+}
+says far 'out-of-bounds: .*: no allocation is near this address;'
+grep -q 'was created by\|of the host' err && { fail "far: an allocation is named"; cat err; }
+says near "336 bytes past the end of 'buffer 1' (64 bytes"
+says grid "past the end of 'buffer 1' (64 bytes"
+says host '^lanewise:     the address is in memory of the host, which kernels cannot access'
+grep -q '"message": "the address is in memory of the host' far.json || fail "far host: the report does not say it"
+says shared 'the third value in <<<...>>>'
 exit $failed
