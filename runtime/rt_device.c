@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ static const struct {
 static struct {
     lanewise_machine *machine;
     bool tried, stopped, finished;
+    bool silent;      /* say() prints nothing */
+    char *stop;       /* the message of the fault or hang that was printed last; or NULL */
     bool interrupted; /* the end of the process has interrupted a kernel */
     /* Accessed without the lock. finish() sets `ending`, and then interrupts the machine while `running` is set. So that
      * the machine does not change at this time, rt_recover() does nothing once `ending` is set. */
@@ -96,6 +99,18 @@ static const char *relative(const char *path)
     return size != 0 && strncmp(path, here, size) == 0 && path[size] == '/' ? path + size + 1 : path;
 }
 
+/** Prints a line that belongs to a finding, unless device.silent is set. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    va_list arguments;
+
+    if (device.silent)
+        return;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+}
+
 /** Prints the call that led to a call in a header, and adds it to the finding with index @finding; for -1, to no finding. */
 static void print_caller(const struct rt_call *caller, int finding)
 {
@@ -104,7 +119,7 @@ static void print_caller(const struct rt_call *caller, int finding)
     if (caller->function[0] == '\0')
         return;
     snprintf(text, sizeof text, "called from %s", caller->function);
-    fprintf(stderr, "lanewise:     %s (%s:%u)\n", text, relative(caller->file), caller->line);
+    say("lanewise:     %s (%s:%u)\n", text, relative(caller->file), caller->line);
     if (finding >= 0)
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, caller->file, caller->line);
 }
@@ -120,11 +135,11 @@ static void print_site(const struct rt_site *site, const char *what, const char 
         return;
     snprintf(text, sizeof text, "%s by %s", what, call.function);
     if (call.line != 0)
-        fprintf(stderr, "lanewise:     %s (%s:%u)\n", text, relative(call.file), call.line);
+        say("lanewise:     %s (%s:%u)\n", text, relative(call.file), call.line);
     else if (call.offset != 0)
-        fprintf(stderr, "lanewise:     %s (%s+0x%" PRIx64 ")\n", text, relative(call.file), call.offset);
+        say("lanewise:     %s (%s+0x%" PRIx64 ")\n", text, relative(call.file), call.offset);
     else
-        fprintf(stderr, "lanewise:     %s (%s)\n", text, relative(call.file));
+        say("lanewise:     %s (%s)\n", text, relative(call.file));
     if (finding >= 0)
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, call.file, call.line);
     print_caller(&caller, finding);
@@ -258,7 +273,7 @@ static void print_host_memory(uint64_t address, int finding)
     if (address < page || (address >= begin && address - begin < UINT64_C(1) << 40) || /* the machine may reserve host addresses there */
         mincore((void *)(uintptr_t)(address & ~(page - 1)), 1, &state) != 0) /* fails for addresses that the process does not have */
         return;
-    fprintf(stderr, "lanewise:     %s\n", text);
+    say("lanewise:     %s\n", text);
     if (finding >= 0)
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, "", 0);
 }
@@ -273,7 +288,7 @@ static void print_finding(unsigned index, const lanewise_finding *f)
         return;
     }
     for (const char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
-        fprintf(stderr, "lanewise: %s\n", line);
+        say("lanewise: %s\n", line);
     lanewise_report_free(text);
     if (f->location.kernel[0] != '\0')
         print_host_memory(f->address, (int)index);
@@ -314,8 +329,12 @@ static void print_last_findings(void)
 
         for (unsigned k = 0; k < count && !printed; k++)
             printed = before[k] == f.message;
-        if (!printed)
-            print_finding(i, &f);
+        if (printed)
+            continue;
+        /* The fault or hang that has ended the run was printed when it happened. In reports it gets the calls of the program. */
+        device.silent = device.stop != NULL && f.message[0] != '\0' && strstr(device.stop, f.message) != NULL;
+        print_finding(i, &f);
+        device.silent = false;
     }
     free(before);
 }
@@ -838,6 +857,8 @@ bool rt_run(void)
         complain("", "the program ended while a kernel was running");
     } else {
         rt_complain("");
+        free(device.stop);
+        device.stop = strdup(lanewise_error(device.machine));
     }
     print_sites(device.launches, lanewise_fault_allocation(device.machine), -1);
     device.stopped = true;

@@ -172,4 +172,27 @@ says grid "past the end of 'buffer 1' (64 bytes"
 says host '^lanewise:     the address is in memory of the host, which kernels cannot access'
 grep -q '"message": "the address is in memory of the host' far.json || fail "far host: the report does not say it"
 says shared 'the third value in <<<...>>>'
+
+# A fault or hang that ends the run is printed once, and reports have it with the launch.
+cat >ends.cu <<'E'
+__global__ void wait(volatile int *p) { while (*p == 0) ; }
+__global__ void trap() { __trap(); }
+int main(int argc, char **argv)
+{
+    int *p;
+    cudaMalloc(&p, 64);
+    cudaMemset(p, 0, 64);
+    if (argc > 1)
+        trap<<<1, 1>>>();
+    else
+        wait<<<1, 1>>>(p);
+    return cudaDeviceSynchronize() == cudaSuccess;
+}
+E
+"$lanewise" cc -g ends.cu -o ends >err 2>&1 || { fail "ends.cu does not compile"; cat err; exit 1; }
+"$lanewise" app --hang-limit 100000 --check=progress --check-file ends.json ./ends >out 2>err || fail "ends: status $?"
+[ "$(grep -c 'a value that is never written' err)" = 1 ] && [ "$(grep -c 'launched by main' err)" = 1 ] || { fail "ends: the hang is not printed once"; cat err; }
+grep -q '"kind": "spin-wait"' ends.json && grep -q '"message": "launched by main"' ends.json || { fail "ends: the report lacks the hang"; cat ends.json; }
+"$lanewise" app --check=progress ./ends trap >out 2>err || fail "ends trap: status $?"
+[ "$(grep -c 'the code of the trap' err)" = 1 ] || { fail "ends: the trap is not printed once"; cat err; }
 exit $failed
