@@ -483,6 +483,32 @@ static void levels_and_gathers_are_refused_with_their_kernel_alone(void **state)
     free(ptx);
 }
 
+static void assembly_may_name_registers_with_one_percent_sign(void **state)
+{
+    static const char text[] =
+        "__device__ unsigned lane() { unsigned r; asm volatile(\"mov.u32 %0,%laneid;\" : \"=r\"(r)); return r; }\n"
+        "__global__ void k(unsigned *p)\n"
+        "{\n"
+        "    unsigned a, b, c;\n"
+        "    __asm__ /* of two strings */ (\"{ .reg .u32 %%x; mov.u32 %%x, %lanemask_lt;\\n\"\n"
+        "        \"add.u32 %[sum], %%x, %1; }\" : [sum] \"=r\"(a) : \"r\"(lane()));\n"
+        "    asm(R\"(mov.u32 %0, %%nwarpid;)\" : \"=r\"(b));\n"
+        "    asm(\"mov.u32 %0, %smid;\" : \"=r\"(c));\n"
+        "    asm volatile(\"{ .reg .u32 %once; mov.u32 %once, %gridid; }\");\n"
+        "    p[0] = a + b + c;\n"
+        "    wrong;\n"
+        "}\n";
+    static const char *const parts[] = {",%laneid", "%x, %lanemask_lt", ", %nwarpid", ", %smid", "%once, %gridid", NULL};
+    char right[sizeof text];
+    struct lw_error err;
+
+    strcpy(right, text);
+    memset(strstr(right, "wrong;"), ' ', 6);
+    with_all(*state, right, parts);
+    err = refuse(*state, text, NULL, LW_EINPUT);
+    expect_text(err.text, "k.cu:11:"); /* the lines are those of the source */
+}
+
 static void an_access_through_a_null_pointer_remains(void **state)
 {
     static const char text[] = "__global__ void k(int *p) { if (p == nullptr) *p = 7001; }\n"
@@ -572,6 +598,7 @@ int main(void)
         TEST(a_header_given_on_the_command_line_may_use_cudas_names),
         TEST(what_there_is_not_is_refused_by_name),
         TEST(levels_and_gathers_are_refused_with_their_kernel_alone),
+        TEST(assembly_may_name_registers_with_one_percent_sign),
         TEST(an_access_through_a_null_pointer_remains),
         TEST(an_error_in_the_source_has_its_line),
         TEST_CACHE(our_headers_are_stored_once_and_repaired_when_damaged),

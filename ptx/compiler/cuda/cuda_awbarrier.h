@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <cuda_awbarrier.h>: barriers in shared memory whose arrival and wait are separate. A token cannot be asked how many threads are missing. */
+/* <cuda_awbarrier.h>: barriers in shared memory whose arrival and wait are separate. Tokens do not have the number of
+ * missing arrivals. */
 #ifndef LANEWISE_AWBARRIER_H
 #define LANEWISE_AWBARRIER_H
 

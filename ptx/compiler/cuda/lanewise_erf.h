@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error functions and the normal distribution, for kernels and for host code. Before the #include, LW_SIDE is defined as the beginning
- * of a function, and LW_CALL(F) as the name of the function F of the C library. */
+/* Error functions and the normal distribution, for kernels and for host code. Before the #include, LW_SIDE is defined as the
+ * beginning of a function, and LW_CALL(F) as the name of the function F of the C library. */
 /* exp(x x) erfc(x). For large x it is the asymptotic series 1/(x sqrt(pi)) (1 - 1/(2xx) + 1*3/(2xx)^2 - 1*3*5/(2xx)^3 ...). */
 LW_SIDE double erfcx(double x)
 {
@@ -40,7 +40,8 @@ LW_SIDE double lw_erfinv_middle(double x)
 {
     LW_EXACT
     const double square = x * x;
-    double y = x * (0.88622692545275801 + square * (0.23201366653465449 + square * (0.12755617530559793 + square * 0.086552129241547354)));
+    double y = x * (0.88622692545275801 +
+                    square * (0.23201366653465449 + square * (0.12755617530559793 + square * 0.086552129241547354)));
 
     if (!(square > 1e-18)) /* one term of the series is enough */
         return x * 0.88622692545275801;

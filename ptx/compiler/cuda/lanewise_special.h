@@ -54,7 +54,8 @@ LW_FN double rcbrt(double x)
 LW_FN float rcbrtf(float x) { return (float)(1.0 / cbrt((double)x)); }
 LW_FN float rcbrt(float x) { return rcbrtf(x); }
 
-/** Sum of squares in units of 4^exponent, as a sum of two doubles. An infinite element makes it infinite, even next to a NaN. */
+/** Sum of squares in units of 4^exponent, as a sum of two doubles. An infinite element makes it infinite, even if another element is
+ *  a NaN. */
 struct lw_squares {
     double most, sum, rest;
     int exponent;

@@ -6,6 +6,8 @@
  * - Launches in kernels and device functions: a macro of lanewise_launch.h replaces `child<<<grid, block>>>(x)`:
  *   `LANEWISE_LAUNCH(child)(grid, block)(x)`.
  * - `alignas(...)` after a word such as __shared__, which is an attribute in the syntax of GNU: this syntax replaces it.
+ * - Inline assembly of device code: nvcc accepts names of registers such as %laneid in a template with operands, where clang demands
+ *   %%laneid, so the percent sign is doubled. The reference of an operand has at most one letter: %0, %c0, %[x].
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -229,8 +231,67 @@ static size_t end_of_alignment(const struct scan *s, size_t i, size_t *open)
     return 0;
 }
 
-/** Writes the text with replaced launches and alignments to @out. Returns the number of replacements, or 0 if braces are left open at
- *  the end of the text: it is then uncertain which code is device code. */
+static bool is_letter(char c)
+{
+    return ptx_src_is_word(c) && !(c >= '0' && c <= '9');
+}
+
+/** Returns the index after the strings of the template of inline assembly whose keyword ends at @i, or 0 if the template has no
+ *  operands, or is not made of strings alone. Sets *begin to the index of the first string. */
+static size_t template_after(const struct scan *s, size_t i, size_t *begin)
+{
+    *begin = 0;
+    for (size_t next; i < s->size; i = next) {
+        const char c = s->text[i];
+
+        next = skipped(s, i);
+        if (c == ':' && *begin != 0)
+            return i;
+        if (c == '(' && *begin == 0)
+            *begin = i + 1;
+        else if (next == i && *begin == 0 && !ptx_src_is_word(c) && !ptx_src_is_blank(c))
+            return 0;
+        else if (next == i && *begin != 0 && !ptx_src_is_blank(c) && !(c == 'R' && s->text[i + 1] == '"'))
+            return 0;
+        next = next != i ? next : i + 1;
+    }
+    return 0;
+}
+
+/** Doubles the percent signs of registers in the template of inline assembly whose keyword ends at @i. Writes the text from *copied
+ *  to the end of the template to @out, and moves *copied there. Returns the number of doubled signs; if it is 0, nothing is written. */
+static unsigned double_percents(const struct scan *s, size_t i, size_t *copied, struct lw_sink *out)
+{
+    size_t at, end = template_after(s, i, &at);
+    unsigned count = 0;
+
+    for (; end != 0 && at + 2 < end; at++) {
+        if (s->text[at] != '%')
+            continue;
+        if (is_letter(s->text[at + 1]) && is_letter(s->text[at + 2])) {
+            out->write(out, s->text + *copied, at - *copied);
+            lw_put(out, "%");
+            *copied = at;
+            count++;
+        } else if (s->text[at + 1] == '%') {
+            at++;
+        }
+    }
+    return count;
+}
+
+static bool is_asm(const struct scan *s, size_t from)
+{
+    static const char *const words[] = {"asm", "__asm__", "__asm"};
+
+    for (size_t i = 0; i < LW_COUNT_OF(words); i++)
+        if (s->at - from == strlen(words[i]) && is_at(s, from, words[i]))
+            return s->inside;
+    return false;
+}
+
+/** Writes the text with replaced launches, alignments and assembly to @out. Returns the number of replacements, or 0 if braces are
+ *  left open at the end of the text: it is then uncertain which code is device code. */
 static unsigned replace_all(const char *text, size_t size, struct lw_sink *out)
 {
     struct scan s = {.text = text, .size = size}, ifs[MOST_IFS];
@@ -253,7 +314,10 @@ static unsigned replace_all(const char *text, size_t size, struct lw_sink *out)
             copied = s.at = end;
             count++;
         } else if (ptx_src_is_word(text[s.at])) {
+            name = s.at;
             read_word(&s);
+            if (is_asm(&s, name))
+                count += double_percents(&s, s.at, &copied, out);
         } else if (!s.inside || s.refuses || !is_at(&s, s.at, "<<<") || (name = name_before(&s, s.at)) == s.at || name < copied ||
                    (end = end_of_configuration(&s, s.at)) == 0) {
             read_sign(&s);
@@ -367,7 +431,7 @@ static enum lw_status add_file(struct overlay *o, const char *folder, const char
     }
     o->seen[o->count++] = path;
     lw_buffer_init(&out);
-    if ((memmem(text, size, "<<<", 3) != NULL || memmem(text, size, "alignas", 7) != NULL) &&
+    if ((memmem(text, size, "<<<", 3) != NULL || memmem(text, size, "alignas", 7) != NULL || memmem(text, size, "asm", 3) != NULL) &&
         replace_all(text, size, &out.sink) != 0) {
         snprintf(copy, sizeof copy, "%s/launches%u.cu", o->job->scratch, o->replaced);
         status = out.text != NULL ? lw_file_write(copy, out.text, out.size, err)
