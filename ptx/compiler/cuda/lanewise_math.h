@@ -202,13 +202,13 @@ LW_FN float remquo(float x, float y, int *quotient) { return remquof(x, y, quoti
 
 #include "lanewise_special.h"
 
-/* Bessel functions are not supported. A kernel that calls one is refused, and the message names the function declared here. */
+/* Bessel functions of the first and second kind are not supported. A kernel that calls one is refused, and the message names the
+ * function declared here. */
 extern "C" __device__ double bessel_function_is_not_supported(double x);
 #define LW_BESSEL(F)                                                                              \
     LW_FN double F(double x) { return bessel_function_is_not_supported(x); }                      \
     LW_FN float F##f(float x) { return (float)bessel_function_is_not_supported(x); }
 LW_BESSEL(j0) LW_BESSEL(j1) LW_BESSEL(y0) LW_BESSEL(y1)
-LW_BESSEL(cyl_bessel_i0) LW_BESSEL(cyl_bessel_i1)
 LW_FN double jn(int, double x) { return bessel_function_is_not_supported(x); }
 LW_FN float jnf(int, float x) { return (float)bessel_function_is_not_supported(x); }
 LW_FN double yn(int, double x) { return bessel_function_is_not_supported(x); }

@@ -161,6 +161,38 @@ LW_FN double lw_sum_of(int n, const float *p)
 LW_FN float normf(int n, const float *p) { return (float)__nvvm_sqrt_rn_d(lw_sum_of(n, p)); }
 LW_FN float rnormf(int n, const float *p) { return (float)(1.0 / __nvvm_sqrt_rn_d(lw_sum_of(n, p))); }
 
+/* Modified Bessel functions of order 0 and 1: the power series with a sum of two doubles, because its errors add up, and for large
+ * x the asymptotic series. exp(x) is the square of exp(x / 2), which is finite if the result is. */
+template <int Order> LW_FN double lw_bessel_i(double x)
+{
+    LW_EXACT
+    const double size = __builtin_fabs(x), square = size * size, square_rest = __nvvm_fma_rn_d(size, size, -square);
+    double sum = 1, rest = 0;
+
+    if (size < 20) {
+        for (int k = size < 2 ? 14 : 60; k != 0; k--) {
+            const double product = square * sum, count = 4 * k * (k + Order), term = product / count;
+            const double low = __nvvm_fma_rn_d(square, sum, -product) + square * rest + square_rest * sum;
+
+            rest = (__nvvm_fma_rn_d(-term, count, product) + low) / count;
+            sum = 1 + term;
+            rest += (1 - (sum - (sum - 1))) + (term - (sum - 1));
+        }
+        return Order == 0 ? sum + rest : 0.5 * x * (sum + rest);
+    }
+    if (!(size < __builtin_inf()))
+        return Order == 0 ? x * x : x;
+    for (int k = 30; k != 0; k--)
+        sum = 1 + sum * (((2 * k - 1) * (2 * k - 1) - 4 * Order) / (8.0 * k)) / size;
+    const double power = exp(0.5 * size);
+
+    return (Order == 0 || x > 0 ? power : -power) * (0.3989422804014327 * sum / __nvvm_sqrt_rn_d(size)) * power;
+}
+LW_FN double cyl_bessel_i0(double x) { return lw_bessel_i<0>(x); }
+LW_FN double cyl_bessel_i1(double x) { return lw_bessel_i<1>(x); }
+LW_FN float cyl_bessel_i0f(float x) { return (float)lw_bessel_i<0>(x); }
+LW_FN float cyl_bessel_i1f(float x) { return (float)lw_bessel_i<1>(x); }
+
 #define LW_SIDE LW_FN
 #define LW_CALL(F) F
 #include "lanewise_erf.h"

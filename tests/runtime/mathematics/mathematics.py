@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes mathematics.h: arguments and results of CUDA's functions that the host's C library lacks. The results are those of mpmath
-with 150 bits, rounded once. Usage: mathematics.py >mathematics.h"""
+"""Writes mathematics.h: arguments and results of CUDA's functions that the host's C library lacks. The results are those of
+mpmath with 150 bits, rounded once. Usage: mathematics.py >mathematics.h"""
 import random
 import struct
 
-from mpmath import mp, mpf, erf, erfc, exp, log, pi, sqrt
+from mpmath import mp, mpf, besseli, erf, erfc, exp, log, pi, sqrt
 
 mp.prec = 150
 
@@ -21,6 +21,10 @@ def erfcinv(q):
     return y
 
 
+def erfinv(x):
+    return erfcinv(1 - x) if abs(x) > mpf(2) ** -60 else x * sqrt(pi) / 2
+
+
 def erfcx(x):
     if x < 1000:
         return exp(x * x) * erfc(x)
@@ -28,13 +32,21 @@ def erfcx(x):
 
 
 NEAR_1 = [mpf(1) - mpf(2) ** -n for n in (1, 2, 5, 12, 24, 40, 53)]
-TINY = [mpf(10) ** -n for n in (1, 3, 8, 10, 15, 40, 45, 99, 101, 200, 300, 308, 320)] + [mpf(2) ** -149, mpf(2) ** -1074]
+TINY = [mpf(10) ** -n for n in (1, 3, 8, 10, 15, 40, 45, 99, 101, 200, 300, 308, 320)]
+TINY += [mpf(2) ** -149, mpf(2) ** -1074]
+REAL = [[mpf(x) for x in row.split()] for row in (
+    "-26.6 -9 -6 -5.5 -1 1e-300 0.5 9.99 10 25 26.5 27 1e5 1e20 1e300",
+    "-38.4 -37.6 -34.5 -14.1 -5 -1e-20 0.1 1 5 8.3 30",
+    "1e-300 1e-9 0.1 1.99 -2 10 19.99 20 88 -300 713")]
+# name: function, chosen arguments, range of random arguments
 FUNCTIONS = {
-    "erfinv": (lambda x: erfcinv(1 - x) if abs(x) > mpf(2) ** -60 else x * sqrt(pi) / 2, NEAR_1 + TINY + [-NEAR_1[4], -TINY[2]], (-1, 1)),
+    "erfinv": (erfinv, NEAR_1 + TINY + [-NEAR_1[4], -TINY[2]], (-1, 1)),
     "erfcinv": (erfcinv, NEAR_1 + TINY + [2 - x for x in NEAR_1 + TINY[:5]], (0, 2)),
-    "erfcx": (erfcx, [mpf(x) for x in ("-26.6", "-9", "-6", "-5.5", "-1", "1e-300", "0.5", "9.99", "10", "25", "26.5", "27", "1e5", "1e20", "1e300")], (-9, 40)),
-    "normcdf": (lambda x: erfc(-x / sqrt(mpf(2))) / 2, [mpf(x) for x in ("-38.4", "-37.6", "-34.5", "-14.1", "-5", "-1e-20", "0.1", "1", "5", "8.3", "30")], (-14, 6)),
+    "erfcx": (erfcx, REAL[0], (-9, 40)),
+    "normcdf": (lambda x: erfc(-x / sqrt(mpf(2))) / 2, REAL[1], (-14, 6)),
     "normcdfinv": (lambda p: -sqrt(mpf(2)) * erfcinv(2 * p), NEAR_1[1:] + TINY, (0, 1)),
+    "cyl_bessel_i0": (lambda x: besseli(0, x), REAL[2], (-25, 25)),
+    "cyl_bessel_i1": (lambda x: besseli(1, x), REAL[2], (-25, 25)),
 }
 
 
