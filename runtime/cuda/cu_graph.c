@@ -710,13 +710,14 @@ CU_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t 
 {
     cudaError_t error;
 
-    rt_lock();
+    rt_lock(); /* until the graph is copied: another thread may destroy it */
     error = !cu_is_graph(child) || child == graph ? cudaErrorInvalidValue
             : cu_graph_has_memory(child)          ? cudaErrorNotSupported
                                                   : cudaSuccess;
+    error = error == cudaSuccess ? cu_node_add(out, graph, needs, count, &(struct cu_work){.type = CU_GRAPH, .graph = child})
+                                 : cu_return(error);
     rt_unlock();
-    return error == cudaSuccess ? cu_node_add(out, graph, needs, count, &(struct cu_work){.type = CU_GRAPH, .graph = child})
-                                : cu_return(error);
+    return error;
 }
 
 CU_API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)

@@ -30,7 +30,10 @@ static void create_context(void)
     cl_int error;
     cl_context context;
 
-    if (pool.count[CONTEXT] >= 6)
+    lock();
+    const bool full = pool.count[CONTEXT] >= 6;
+    unlock();
+    if (full)
         return;
     now.calm = false;
     if (one_of(2))
