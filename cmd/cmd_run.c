@@ -518,6 +518,11 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
         if (status != LW_OK)
             lw_error_prefix(err, "run: --stats");
     }
+    if (status == LW_OK && o->host_code != NULL && !is_stdout(o->host_code)) {
+        status = lw_file_try_write(o->host_code, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "run: --host-code");
+    }
     if (status == LW_OK) {
         status = cmd_timing_try(&o->machine.timing, err);
         if (status != LW_OK)

@@ -64,8 +64,8 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
 
 /** Lets the host access an allocation directly, at the same address that the device uses. Returns the start of the live
- *  allocation that contains @address. From now on the pages of the allocation count as written, and listeners are not notified of
- *  the host's accesses. Returns NULL if no live allocation contains @address, or if the host address of this machine's memory
+ *  allocation that contains @address. From now on the pages of the allocation count as written. Listeners are notified once, of a
+ *  write to the whole allocation, and not of the host's accesses. Returns NULL if no live allocation contains @address, or if the host address of this machine's memory
  *  differs from its device address (both addresses are equal in only one machine of a process). */
 void *emu_global_share(struct emu_machine *machine, uint64_t address);
 /** Copies within global memory, as a host step; the ranges may overlap. Errors: LW_ERANGE, with the address in the message. */

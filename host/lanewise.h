@@ -269,7 +269,7 @@ LANEWISE_API void lanewise_address_range(const lanewise_machine *machine, uint64
 /** Returns a pointer with which the host can access the allocation that contains @address. The value of the pointer is
  *  @address, so that host and kernels can exchange pointers. Returns NULL if no allocation contains the address, or if the
  *  host has other memory at that address, as for a second machine in the process. Checks do not see accesses by such a
- *  pointer. */
+ *  pointer, so all bytes of the allocation count as initialised. */
 LANEWISE_API void *lanewise_host_pointer(lanewise_machine *machine, uint64_t address);
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -199,7 +199,9 @@ static void finish(struct translator *t, const struct emu_native_request *reques
 
     if (outcome == NAT_COMPILED && !link_code(t, &code, k))
         outcome = NAT_UNSUPPORTED;
-    if (outcome == NAT_COMPILED && t->listing != NULL && code.assembly != NULL)
+    if (outcome == NAT_COMPILED && t->listing != NULL && code.assembly == NULL)
+        lw_printf(t->listing->out, "kernel %s: LLVM has not written its assembly\n", k->name);
+    else if (outcome == NAT_COMPILED && t->listing != NULL)
         nat_listing_write(t->listing, request->object, k->name, &k->job, request->insn + k->job.first, code.assembly);
     if (key != NULL && outcome == NAT_COMPILED && t->cached) {
         if (nat_cache_key(&t->compiler, &k->job, k->text, k->x, key))

@@ -199,18 +199,6 @@ int rt_free(uint64_t address)
     return result;
 }
 
-void rt_share(void *memory, uint64_t bytes)
-{
-    static const char *const kinds[] = {"uninitialised-address", "uninitialised-branch", "uninitialised-atomic", "uninitialised-output"};
-    const uint8_t zero = 0;
-    bool wanted = false;
-
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        wanted = wanted || rt_wants_finding(kinds[i]);
-    if (wanted) /* else nothing is stored, so that the host allocates its pages when the program uses them */
-        (void)lanewise_fill(device.machine, (uint64_t)(uintptr_t)memory, &zero, 1, bytes);
-}
-
 bool rt_memory_take(uint64_t bytes)
 {
     const uint64_t all = rt_memory_bytes();

@@ -131,9 +131,6 @@ int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address);
 void rt_complain_memory(const char *function, uint64_t bytes);
 /** Frees memory that rt_alloc() or rt_alloc_as() has allocated. Errors: as lanewise_free(). Locked. */
 int rt_free(uint64_t address);
-/** Marks all bytes of new memory that host and kernels share as initialised, because the emulator does not see which bytes the host
- *  writes. Locked. */
-void rt_share(void *memory, uint64_t bytes);
 /** Counts memory of the device as in use, for memory that is not from rt_alloc(). Returns false, and counts nothing, if the device has
  *  less memory left. Locked, as the next two functions. */
 bool rt_memory_take(uint64_t bytes);

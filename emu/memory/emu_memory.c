@@ -694,6 +694,8 @@ void *emu_global_share(struct emu_machine *machine, uint64_t address)
      * may use only a few of them */
     const uint64_t first = (a.address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES, end = a.address - ISA_GLOBAL_BASE + a.size_bytes;
     memset(memory->dirty + first, EMU_DIRTY_STORE, (end + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES - first);
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_HOST_WRITE, .address = a.address,
+                                                            .size_bytes = a.size_bytes, .name = ""});
     return (void *)(uintptr_t)address;
 }
 

@@ -67,7 +67,6 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
         free(svm);
         return NULL;
     }
-    rt_share(pointer, bytes);
     svm->bytes = bytes;
     svm->next = context->svm;
     context->svm = svm;

@@ -36,4 +36,17 @@ turn:
     @p1 bra again
 END
 }
+# usage: work_kernel. Prints kernel `work`, whose parameter n is the number of rounds
+work_kernel() {
+    printf '.kernel work\n.param ptr.global out\n.param u32 n\n'
+    loops 'c[n]'
+    cat <<'END'
+    v_and_b32 v5, v0, 4095
+    v_shl_b32 v5, v5, 2
+    s_mov_b64 s2:3, c[out]
+    red.global.add.u32 [s2:3+v5], v1
+    exit
+.end
+END
+}
 . "$src/tests/native/compare_lib.sh"

@@ -4,18 +4,7 @@
 # code; the results are the same as without a listing; and --host-profile adds the counts of a profile.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 . "$src/tests/native/native_lib.sh"
-{
-    printf '.kernel work\n.param ptr.global out\n.param u32 n\n'
-    loops 'c[n]'
-    cat <<'END2'
-    v_and_b32 v5, v0, 4095
-    v_shl_b32 v5, v5, 2
-    s_mov_b64 s2:3, c[out]
-    red.global.add.u32 [s2:3+v5], v1
-    exit
-.end
-END2
-} >kernel.s
+work_kernel >kernel.s
 cat >k.yaml <<'END2'
 program: {source: kernel.s}
 buffers:
@@ -61,4 +50,5 @@ refuse 'host-code lists native code, and --engine interpreter uses none' run --e
 refuse 'host-profile adds counts to the listing of --host-code' run --host-profile profile.txt k.yaml
 refuse 'none.txt: cannot be read' run --host-code - --host-profile none.txt k.yaml
 refuse 'the output would overwrite the launch file' run --host-code k.yaml k.yaml
+refuse 'none/code.txt: ' run --host-code none/code.txt k.yaml
 [ $failures = 0 ]

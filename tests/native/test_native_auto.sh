@@ -5,18 +5,7 @@
 # depend on the time of a compilation. A run that ends while a kernel is compiled does not wait for the compiler.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 . "$src/tests/native/native_lib.sh"
-{
-    printf '.kernel work\n.param ptr.global out\n.param u32 n\n'
-    loops 'c[n]'
-    cat <<'END'
-    v_and_b32 v5, v0, 4095
-    v_shl_b32 v5, v5, 2
-    s_mov_b64 s2:3, c[out]
-    red.global.add.u32 [s2:3+v5], v1
-    exit
-.end
-END
-} >kernel.s
+work_kernel >kernel.s
 launch() { # usage: launch FILE BLOCKS ROUNDS [REPEATS]
     cat >$1 <<END
 program: {source: kernel.s}

@@ -332,8 +332,6 @@ static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type ty
         (*block)->flags = flags;
     if (lanewise_host_pointer(rt_machine(), (uint64_t)(uintptr_t)*out) == NULL)
         error = cudaErrorNotSupported;
-    else
-        rt_share(*out, bytes);
     rt_unlock();
     if (error != cudaSuccess) {
         (void)free_block(*out, type == TYPE_HOST, CU_CONTENT_DATA);

@@ -26,6 +26,26 @@ cat out err >first
 run 1 --check=all --hash --replay run.log ./pairs
 cat out err | cmp -s - first || { fail "the replay differs:"; cat out err first; }
 grep -q hash_mem first || fail "the run prints no hash"
+# Checks in the replay add no entries for memory that the host shares, and see that its bytes are initialised.
+cat >shared.cu <<'END'
+#include <cstdio>
+__global__ void twice(int *p) { p[threadIdx.x] *= 2; }
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, 32 * sizeof(int));
+    for (int i = 0; i < 32; i++)
+        p[i] = i;
+    twice<<<1, 32>>>(p);
+    cudaDeviceSynchronize();
+    printf("%d\n", p[31]);
+    cudaFree(p);
+}
+END
+"$lanewise" cc shared.cu -o shared >log 2>&1 || { fail "shared.cu does not compile"; cat log; exit 1; }
+run 0 --log shared.log ./shared
+run 0 --fail-on-findings --check=all,-performance --replay shared.log ./shared
+[ "$(cat out)" = 62 ] && [ ! -s err ] || { fail "the replay of shared memory with checks:"; cat out err; }
 # A second log replaces none of another process, and %p is the process id.
 run 1 --log "$PWD/log-%p" ./pairs
 set -- log-*
