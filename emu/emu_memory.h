@@ -27,6 +27,16 @@ struct emu_allocation {
  *  is allowed: the allocation then takes one page, in which no byte may be accessed. Errors: LW_ENOMEM when the arena is full. */
 enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                          unsigned flags, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
+/** Allocates as emu_alloc() does, at @address. The pages of the allocation, and the page after them, must be free. With
+ *  EMU_ALLOC_HEAP in @flags, kernels can free the allocation. Errors: LW_ERANGE if @address is not the start of a page in global
+ *  memory, or the space is not free; LW_ENOMEM. */
+enum lw_status emu_alloc_at(struct emu_machine *machine, uint64_t address, uint64_t size_bytes, const char *name, unsigned flags,
+                            struct lw_error *err) LW_MUST_CHECK;
+/** Returns the address above all allocations that were ever made, where the next one begins while there is space. */
+uint64_t emu_alloc_end(const struct emu_machine *machine);
+/** Lets later allocations begin at @address or above it, while there is space. Has no effect if emu_alloc_end() is above @address.
+ *  Errors: LW_ERANGE if @address is not the start of a page in global memory. */
+enum lw_status emu_alloc_from(struct emu_machine *machine, uint64_t address, struct lw_error *err) LW_MUST_CHECK;
 /** Frees an allocation. Errors: LW_ENOENT when @address is not the start of a live allocation. */
 enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
     LW_MUST_CHECK;

@@ -10,6 +10,17 @@
  *  and the unsupported construct. */
 enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
                                 struct emu_program **out, struct lw_error *err) LW_MUST_CHECK;
+/** Addresses of a program. Both are on a multiple of a page's bytes, and code is on a multiple of 64 KiB. */
+struct emu_program_layout {
+    uint64_t code;      /* the program's first instruction; 0: the next free address */
+    uint64_t variables; /* the first variable in global or constant memory, which the others follow; 0: the next free address */
+};
+/** Loads a program as emu_program_load() does, at the addresses in @layout. Errors: also LW_ERANGE if they are not free. */
+enum lw_status emu_program_load_at(struct emu_machine *machine, const struct isa_object *object, const struct emu_program_layout *layout,
+                                   struct emu_program **out, struct lw_error *err) LW_MUST_CHECK;
+/** Gets the addresses at which emu_program_load_at() would load the program as it is loaded now. Returns false if there are no such
+ *  addresses, because its variables do not follow one another. */
+bool emu_program_layout(const struct emu_program *program, struct emu_program_layout *layout);
 const struct isa_object *emu_program_object(const struct emu_program *program);
 /** Returns a kernel by name, or NULL. */
 const struct isa_function *emu_program_kernel(const struct emu_program *program,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records launches as launch files. A launch file has the kernel's object, the arguments, and the contents of buffers and
- * variables before the launch. Check steps have the contents after the launch. Contents are in files whose names are their
- * hashes, so a buffer that does not change between launches is written once. Each file is written completely or not at
- * all, and the launch file after the others. It is written before the launch runs, without check steps, so that a launch that
- * does not end is recorded, too. When the launch has ended, the complete file replaces it.
+ * Records launches as launch files. A launch file has the kernel's object, the arguments, and the memory that the kernel can
+ * reach, with its contents before the launch (host_record_memory.c). Check steps have the contents after the launch. Contents
+ * are in files whose names are their hashes, so a buffer that does not change between launches is written once. Each file is
+ * written completely or not at all, and the launch file after the others. It is written before the launch runs, without check
+ * steps, so that a launch that does not end is recorded, too. When the launch has ended, the complete file replaces it.
  *
  * No file of an earlier run or of another process is replaced: numbers of launch files begin after the highest one in the folder,
  * and a launch file gets the next number if a file with its name has been created meanwhile.
  */
-#include "host/host_priv.h"
+#include "host/host_record_priv.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -20,33 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_BUFFERS = 256, NAME_BYTES = 40 };
-#define MAX_LAUNCH_BYTES (UINT64_C(256) << 20)
 #define MAX_FOLDER_BYTES (UINT64_C(4) << 30)
 enum { MAX_LAUNCHES = 10000 };
-
-/** A buffer or variable of the recorded launch. */
-struct recorded {
-    char name[NAME_BYTES]; /* name of the buffer in the launch file */
-    uint64_t address, bytes;
-};
-struct host_record {
-    char *folder;
-    unsigned launches; /* number of launches so far, recorded or not */
-    unsigned before;   /* the number of a launch file is this number plus that of its launch */
-    char path[4200];   /* the launch file of the active launch */
-    const struct lanewise_module *copied; /* the module whose sources were copied last */
-    unsigned findings; /* number of findings of earlier launches */
-    bool full;         /* a limit was reached, so later launches are not recorded */
-    uint64_t bytes;    /* bytes written so far */
-    bool active;       /* a launch is recorded and has not run yet; the members below describe that launch */
-    char kernel[60];   /* the part of the launch file's name that comes from the kernel */
-    char skip[300];    /* reason why the next launch must not be recorded, or "" */
-    char message[440]; /* reason why the last launch was not recorded; "": it was recorded */
-    struct lw_buffer head, steps; /* text of the launch file up to the buffers, and text of its steps */
-    struct recorded buffers[MAX_BUFFERS];
-    unsigned buffer_count;
-};
 
 /** Stores the reason why the launch is not recorded. */
 static void note(struct host_record *r, const char *why)
@@ -57,12 +32,6 @@ static void note(struct host_record *r, const char *why)
 const char *lanewise_record_message(const lanewise_machine *m)
 {
     return m != NULL && m->record != NULL ? m->record->message : "";
-}
-
-void lanewise_record_skip(lanewise_machine *m, const char *why)
-{
-    if (m != NULL && m->record != NULL)
-        snprintf(m->record->skip, sizeof m->record->skip, "%s", why != NULL ? why : "the program forbids it");
 }
 
 /** Returns the highest number of a launch file, NUMBER-KERNEL.yaml, in a folder; 0 if there is none. */
@@ -113,6 +82,8 @@ void host_record_free(struct lanewise_machine *m)
         return;
     lw_buffer_fini(&m->record->head);
     lw_buffer_fini(&m->record->steps);
+    free(m->record->areas);
+    free(m->record->recorded);
     free(m->record->folder);
     free(m->record);
     m->record = NULL;
@@ -120,9 +91,8 @@ void host_record_free(struct lanewise_machine *m)
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-/** Writes @data to a file whose name is the hash of the data and @suffix, unless the file exists. Sets @name to its name. */
-static enum lw_status put_contents(struct host_record *r, const void *data, uint64_t size, const char *suffix, char name[NAME_BYTES],
-                                   struct lw_error *err)
+enum lw_status host_record_put(struct host_record *r, const void *data, uint64_t size, const char *suffix,
+                               char name[HOST_RECORD_NAME_BYTES], struct lw_error *err)
 {
     struct lw_hash hash;
     struct stat st;
@@ -131,7 +101,7 @@ static enum lw_status put_contents(struct host_record *r, const void *data, uint
     lw_hash_init(&hash);
     lw_hash_bytes(&hash, data, size);
     lw_hash_u64(&hash, size);
-    snprintf(name, NAME_BYTES, "%016" PRIx64 "%s", lw_hash_value(&hash), suffix);
+    snprintf(name, HOST_RECORD_NAME_BYTES, "%016" PRIx64 "%s", lw_hash_value(&hash), suffix);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", r->folder, name) >= sizeof path)
         return LW_FAIL(err, LW_EUSAGE, "record: the folder's name is too long");
     if (stat(path, &st) == 0 && (uint64_t)st.st_size == size)
@@ -140,83 +110,27 @@ static enum lw_status put_contents(struct host_record *r, const void *data, uint
     return lw_file_write(path, data, size, err);
 }
 
-/** Writes the current contents of a buffer to a file, and sets @name to the name of the file. */
-static enum lw_status put_buffer(struct lanewise_machine *m, const struct recorded *b, char name[NAME_BYTES], struct lw_error *err)
-{
-    uint8_t *data = malloc(b->bytes + 1);
-    enum lw_status status = data == NULL ? LW_FAIL(err, LW_ENOMEM, "record: the host has no memory for %s", b->name)
-                                         : emu_global_read(m->machine, b->address, data, b->bytes, err);
-
-    if (status == LW_OK)
-        status = put_contents(m->record, data, b->bytes, ".bin", name, err);
-    free(data);
-    return status;
-}
-
 /* ---- the launch ------------------------------------------------------------------------------------------ */
-
-/** Adds a buffer with its current contents to the launch file, unless it was added before. @variable: name of a module
- *  variable, whose memory is added; NULL: an allocation is added. *@name is set to the buffer's name in the launch file. */
-static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, uint64_t bytes, const char *variable,
-                                 const char **name, struct lw_error *err)
-{
-    struct host_record *r = m->record;
-    char file[NAME_BYTES];
-    uint64_t total = bytes;
-    struct recorded *b;
-    enum lw_status status;
-
-    for (unsigned i = 0; i < r->buffer_count; i++) {
-        total += r->buffers[i].bytes;
-        if (r->buffers[i].address == address) {
-            *name = r->buffers[i].name;
-            return LW_OK;
-        }
-    }
-    if (r->buffer_count == MAX_BUFFERS || total > MAX_LAUNCH_BYTES)
-        return LW_FAIL(err, LW_ERANGE, "it has more than %d MiB of buffers, or over %d buffers", (int)(MAX_LAUNCH_BYTES >> 20),
-                       MAX_BUFFERS);
-    b = &r->buffers[r->buffer_count];
-    *b = (struct recorded){.address = address, .bytes = bytes};
-    snprintf(b->name, sizeof b->name, "%s%u", variable != NULL ? "variable" : "b", r->buffer_count + 1);
-    status = put_buffer(m, b, file, err);
-    if (status != LW_OK)
-        return status;
-    r->buffer_count++;
-    lw_printf(&r->head.sink, "  %s: {type: u8, count: %" PRIu64 ", ", b->name, bytes);
-    if (variable != NULL)
-        lw_printf(&r->head.sink, "variable: \"%s\", ", variable);
-    lw_printf(&r->head.sink, "init: {file: %s}}\n", file);
-    *name = b->name;
-    return LW_OK;
-}
 
 /** Writes an address as an argument of the launch: a buffer, and an index in the buffer. *@is is set to false if no
  *  allocation contains the address; in this case nothing is written. */
-static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, bool *is, struct lw_error *err)
+static enum lw_status put_address(struct host_record *r, uint64_t address, bool *is, struct lw_error *err)
 {
-    struct emu_allocation a, before;
-    struct emu_texture texture;
-    const char *name = "";
-    bool inside;
+    struct host_area *area = host_record_area(r, address);
     enum lw_status status;
 
-    *is = address != 0 && emu_allocation_at(m->machine, address, &a, &inside) && (a.flags & EMU_ALLOC_FREED) == 0 &&
-          address - a.address <= a.size_bytes && a.size_bytes != 0;
+    if (area == NULL)
+        area = host_record_area(r, address - 1); /* the end of an area */
+    *is = area != NULL && !area->is_skipped;
     if (!*is)
         return LW_OK;
-    if (emu_texture_get(m->machine, address, &texture)) /* the descriptor contains the address of the texels */
-        return LW_FAIL(err, LW_EUNSUPP, "it has a texture or surface as an argument");
-    if (emu_global_bytes(m->machine, a.address) > a.size_bytes ||
-        (emu_allocation_at(m->machine, a.address - 1, &before, &inside) && emu_global_bytes(m->machine, before.address) > before.size_bytes))
-        return LW_FAIL(err, LW_EUNSUPP, "an argument points to memory of several mappings");
-    status = add_buffer(m, a.address, a.size_bytes, NULL, &name, err);
+    status = host_record_add(r, area, err);
     if (status != LW_OK)
         return status;
-    if (address == a.address)
-        lw_put(&m->record->steps.sink, name);
+    if (address == area->address)
+        lw_put(&r->steps.sink, area->name);
     else
-        lw_printf(&m->record->steps.sink, "{buffer: %s, index: %" PRIu64 "}", name, address - a.address);
+        lw_printf(&r->steps.sink, "{buffer: %s, index: %" PRIu64 "}", area->name, address - area->address);
     return LW_OK;
 }
 
@@ -230,9 +144,8 @@ static void put_bytes(struct host_record *r, const uint8_t *data, size_t size)
 
 /** Writes the value of parameter @p as an argument of the launch. In a structure, 8 aligned bytes that are an address in a buffer
  *  are written as a pointer. */
-static enum lw_status put_value(struct lanewise_machine *m, const struct isa_param *p, const uint8_t *data, struct lw_error *err)
+static enum lw_status put_value(struct host_record *r, const struct isa_param *p, const uint8_t *data, struct lw_error *err)
 {
-    struct host_record *r = m->record;
     const size_t size = p->size_bytes;
     enum lw_status status = LW_OK;
     size_t plain = 0;
@@ -242,7 +155,7 @@ static enum lw_status put_value(struct lanewise_machine *m, const struct isa_par
     if (size <= 8)
         memcpy(&bits, data, size);
     if (size == 8) {
-        status = put_address(m, bits, &is, err);
+        status = put_address(r, bits, &is, err);
         if (status != LW_OK || is)
             return status;
     }
@@ -265,11 +178,11 @@ static enum lw_status put_value(struct lanewise_machine *m, const struct isa_par
     for (size_t at = 0; status == LW_OK && at <= size; at += 8) {
         is = false;
         if (at + 8 <= size) {
-            struct emu_allocation a;
-            bool inside;
+            const struct host_area *area;
 
             memcpy(&bits, data + at, 8);
-            is = bits != 0 && emu_allocation_at(m->machine, bits, &a, &inside) && inside && (a.flags & EMU_ALLOC_FREED) == 0;
+            area = host_record_area(r, bits);
+            is = area != NULL && !area->is_skipped;
         }
         if ((is || at + 8 > size) && plain < (is ? at : size)) {
             lw_put(&r->steps.sink, members ? ", " : "");
@@ -278,24 +191,13 @@ static enum lw_status put_value(struct lanewise_machine *m, const struct isa_par
         }
         if (is) {
             lw_put(&r->steps.sink, members ? ", " : "");
-            status = put_address(m, bits, &is, err);
+            status = put_address(r, bits, &is, err);
             members = true;
             plain = at + 8;
         }
     }
     lw_put(&r->steps.sink, "]}");
     return status;
-}
-
-/** Returns true for variables of Lanewise's CUDA headers that represent special registers. Such variables have no contents. */
-static bool is_coordinate(const char *name)
-{
-    static const char *const names[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid"};
-
-    for (unsigned i = 0; i < LW_COUNT_OF(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
 }
 
 /** Sets r->kernel, a part of the launch file's name, from the kernel's symbol: "add" for _Z3addPii. */
@@ -317,27 +219,6 @@ static void name_kernel(struct host_record *r, const char *symbol)
     lw_buffer_fini(&readable);
 }
 
-/** Adds the module's variables with their contents, because the program may have changed them since the module was loaded. */
-static enum lw_status add_variables(struct lanewise_machine *m, const struct lanewise_module *module, struct lw_error *err)
-{
-    const struct isa_object *o = module->object;
-    enum lw_status status = LW_OK;
-    const char *name;
-
-    for (unsigned i = 0; i < o->variable_count && status == LW_OK; i++) {
-        const struct isa_variable *v = &o->variables[i];
-        uint64_t bytes = 0, address;
-
-        if (v->space == ISA_SPACE_SHARED || v->size_bytes == 0 || strchr(v->name, '$') != NULL || v->name[0] == '.' ||
-            is_coordinate(v->name))
-            continue;
-        address = emu_program_variable(module->program, v->name, &bytes);
-        if (address != 0 && bytes != 0)
-            status = add_buffer(m, address, bytes, v->name, &name, err);
-    }
-    return status;
-}
-
 /** Writes a key whose value is a list with a number for each dimension. Its length is the result of get_work_dim(), or more if the
  *  launch has threads in more dimensions. */
 static void put_size(struct host_record *r, const char *key, const uint32_t size[3], unsigned dimensions)
@@ -355,7 +236,8 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
     const struct isa_function *f = kernel->function;
     const uint32_t *o = shape->offset;
     unsigned dimensions = shape->dimensions;
-    char file[NAME_BYTES];
+    char file[HOST_RECORD_NAME_BYTES];
+    struct emu_program_layout layout;
     uint8_t *object = NULL;
     size_t size = 0;
     enum lw_status status = isa_object_write(kernel->module->object, &object, &size, err);
@@ -364,8 +246,12 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
         if (shape->grid[i] != 1 || shape->block[i] != 1 || o[i] != 0)
             dimensions = i + 1;
     if (status == LW_OK)
-        status = put_contents(r, object, size, ".lwo", file, err);
+        status = host_record_put(r, object, size, ".lwo", file, err);
     free(object);
+    if (status == LW_OK && !emu_program_layout(kernel->module->program, &layout))
+        status = LW_FAIL(err, LW_EUNSUPP, "the variables of its module do not follow one another, because memory is almost full");
+    if (status == LW_OK)
+        status = host_record_areas(m, kernel->module, err);
     if (status != LW_OK)
         return status;
     if (r->copied != kernel->module) { /* the sources, with which the launch can be debugged in another place */
@@ -381,7 +267,12 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
     lw_printf(&r->head.sink, "machine: {warp: %u", config->warp_width);
     if (config->heap_bytes != usual.heap_bytes)
         lw_printf(&r->head.sink, ", heap_bytes: %u", config->heap_bytes);
-    lw_printf(&r->head.sink, "}\nprogram: {source: %s}\nbuffers:\n", file);
+    if (config->arena_bytes != usual.arena_bytes)
+        lw_printf(&r->head.sink, ", memory: %" PRIu64, config->arena_bytes);
+    lw_printf(&r->head.sink, "}\nprogram: {source: %s}\naddresses: {code: 0x%" PRIx64 ", ", file, layout.code);
+    if (layout.variables != 0)
+        lw_printf(&r->head.sink, "variables: 0x%" PRIx64 ", ", layout.variables);
+    lw_printf(&r->head.sink, "next: 0x%" PRIx64 "}\n", emu_alloc_end(m->machine));
     lw_printf(&r->steps.sink, "  - launch:\n      entry: \"%s\"\n", f->name);
     put_size(r, "grid", shape->grid, dimensions);
     put_size(r, "block", shape->block, dimensions);
@@ -389,7 +280,7 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
         lw_printf(&r->steps.sink, "      shared: %u\n", shape->shared_bytes);
     if ((o[0] | o[1] | o[2]) != 0)
         put_size(r, "offset", o, dimensions);
-    status = add_variables(m, kernel->module, err);
+    status = host_record_variables(m, err);
     lw_put(&r->steps.sink, "      args:");
     if (f->param_count == 0)
         lw_put(&r->steps.sink, " []");
@@ -403,11 +294,11 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
             memcpy(&bits, arguments[i], sizeof bits);
             lw_printf(&r->steps.sink, "{local: %" PRIu64 "}", bits);
         } else {
-            status = put_value(m, p, arguments[i], err);
+            status = put_value(r, p, arguments[i], err);
         }
         lw_put(&r->steps.sink, "\n");
     }
-    return status;
+    return status == LW_OK ? host_record_contents(m, err) : status;
 }
 
 /** Writes the text of the launch file up to the check steps. @second: second line, or "". */
@@ -415,8 +306,6 @@ static void put_launch(const struct host_record *r, const char *second, struct l
 {
     lw_printf(&text->sink, "# Launch %u of a program, recorded by lanewise %s.\n%s", r->launches, lanewise_version(), second);
     text->sink.write(&text->sink, r->head.text, r->head.size);
-    if (r->buffer_count == 0)
-        lw_put(&text->sink, "  unused: {type: u8, count: 1}\n");
     lw_put(&text->sink, "steps:\n");
     text->sink.write(&text->sink, r->steps.text, r->steps.size);
 }
@@ -455,7 +344,6 @@ void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kerne
     r->active = false;
     r->message[0] = '\0';
     r->launches++;
-    r->buffer_count = 0;
     lw_buffer_clear(&r->head);
     lw_buffer_clear(&r->steps);
     name_kernel(r, kernel->function->name);
@@ -463,11 +351,6 @@ void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kerne
         if (!r->full)
             note(r, "the folder is full, so later launches are not recorded");
         r->full = true;
-        return;
-    }
-    if (r->skip[0] != '\0') {
-        note(r, r->skip);
-        r->skip[0] = '\0';
         return;
     }
     if (record(m, kernel, shape, arguments, &err) != LW_OK || create_launch_file(r, &err) != LW_OK) {
@@ -488,7 +371,7 @@ void host_record_refused(struct lanewise_machine *m)
 void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
 {
     struct host_record *r = m->record;
-    char second[200] = "", file[NAME_BYTES];
+    char second[200] = "", file[HOST_RECORD_NAME_BYTES];
     struct lw_buffer text;
     struct lw_error err;
     enum lw_status status = LW_OK;
@@ -505,9 +388,12 @@ void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
                  "# It had findings: \"lanewise run --check\" reports them, and continues.\n");
     r->findings = m->chk != NULL ? chk_count(m->chk) : 0;
     put_launch(r, second, &text);
-    for (unsigned i = 0; i < r->buffer_count && status == LW_OK && stop->kind == EMU_STOP_IDLE; i++) {
-        status = put_buffer(m, &r->buffers[i], file, &err);
-        lw_printf(&text.sink, "  - check: {buffer: %s, file: %s}\n", r->buffers[i].name, file);
+    for (size_t i = 0; i < r->recorded_count && status == LW_OK && stop->kind == EMU_STOP_IDLE; i++) {
+        const struct host_area *area = &r->areas[r->recorded[i]];
+
+        status = host_record_area_put(m, area, file, &err);
+        if (file[0] != '\0')
+            lw_printf(&text.sink, "  - check: {buffer: %s, file: %s}\n", area->name, file);
     }
     if (status == LW_OK)
         status = lw_file_write(r->path, text.text, text.size, &err);

@@ -332,12 +332,9 @@ typedef struct lanewise_gdb_options {
 LANEWISE_API int lanewise_gdb(lanewise_machine *machine, const lanewise_gdb_options *options, size_t options_bytes);
 
 /** Returns the reason why the last launch was not recorded, or "" if it was recorded. After lanewise_set(machine, "record",
- *  FOLDER), each launch is recorded: a launch file is written to FOLDER, with the object, and the contents of the buffers
- *  before and after the launch. For this, lanewise_launch() first runs the launches that are queued. */
+ *  FOLDER), each launch is recorded: a launch file is written to FOLDER, with the object, and the contents of all memory that the
+ *  kernel can reach before and after the launch. For this, lanewise_launch() first runs the launches that are queued. */
 LANEWISE_API const char *lanewise_record_message(const lanewise_machine *machine);
-/** Prevents that the next launch is recorded, because a run of its launch file would be wrong. @why: the reason, for
- *  lanewise_record_message(). Has no effect if launches are not recorded. */
-LANEWISE_API void lanewise_record_skip(lanewise_machine *machine, const char *why);
 
 /* ---- findings of checks ---------------------------------------------------------------------- */
 

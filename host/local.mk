@@ -10,6 +10,8 @@ libhost_a_SOURCES = \
 	%D%/host_log.c \
 	%D%/host_machine.c \
 	%D%/host_record.c \
+	%D%/host_record_memory.c \
+	%D%/host_record_priv.h \
 	%D%/host_memory.c \
 	%D%/host_priv.h \
 	%D%/host_run.c \

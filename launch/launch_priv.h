@@ -70,6 +70,8 @@ struct lnc_buffer {
     uint64_t count;
     struct lnc_init init;
     bool read_only;
+    bool heap;            /* kernels may free the buffer, as if their malloc had returned it */
+    uint64_t address;     /* address of the buffer, or 0 if the machine chooses it */
     const char *variable; /* the program variable whose memory the buffer is; NULL: the buffer is an allocation */
     unsigned index;
     struct lnc_buffer *next;
@@ -168,6 +170,9 @@ struct lnc_file {
     struct lnc_step *steps;
     unsigned step_count;
     struct lnc_limits limits;
+    struct emu_program_layout layout; /* addresses of the program */
+    uint64_t next_address;          /* address from which the machine chooses addresses; 0: from the lowest address on */
+    const struct lw_yaml *addresses; /* the section with these addresses, or NULL */
     /* members of a launch that options describe (lnc_direct.c), else all zero */
     struct isa_object *object; /* the program, until a session takes it */
     const char *text, *text_elsewhere; /* text: the launch file, with names relative to the working folder.

@@ -269,7 +269,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
 static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *node,
                                   struct lnc_buffer *buffer, struct lw_error *err)
 {
-    static const char *const known[] = {"type", "count", "init", "read_only", "variable", NULL};
+    static const char *const known[] = {"type", "count", "init", "read_only", "variable", "address", "heap", NULL};
     const struct lw_yaml *n;
     enum lw_status status;
     const char *name;
@@ -318,12 +318,22 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
     n = lw_yaml_get(node, "read_only");
     if (n != NULL)
         status = lw_yaml_bool(file->doc, n, &buffer->read_only, err);
+    n = lw_yaml_get(node, "heap");
+    if (status == LW_OK && n != NULL)
+        status = lw_yaml_bool(file->doc, n, &buffer->heap, err);
+    n = lw_yaml_get(node, "address");
+    if (status == LW_OK && n != NULL)
+        status = lw_yaml_u64(file->doc, n, 1, UINT64_MAX, &buffer->address, err);
     if (status != LW_OK || lw_yaml_get(node, "variable") == NULL)
         return status;
+    n = lw_yaml_get(node, "read_only");
     if (n != NULL)
         return lw_yaml_fail(file->doc, n, err,
                             "read_only: the key is not allowed for a variable of the program, whose declaration already "
                             "says whether kernels may write it: remove the key");
+    n = lw_yaml_get(node, lw_yaml_get(node, "heap") != NULL ? "heap" : "address");
+    if (n != NULL)
+        return lw_yaml_fail(file->doc, n, err, "%s: the key is not allowed for a variable of the program: remove the key", n->key);
     return lw_yaml_string(file->doc, lw_yaml_get(node, "variable"), &buffer->variable, err);
 }
 
@@ -462,6 +472,25 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
     return LW_OK;
 }
 
+/** Reads `addresses:`, which recorded launches have. */
+static enum lw_status read_addresses(struct lnc_file *file, const struct lw_yaml *node, struct lw_error *err)
+{
+    static const char *const known[] = {"code", "variables", "next", NULL};
+    uint64_t *const values[] = {&file->layout.code, &file->layout.variables, &file->next_address};
+    enum lw_status status;
+
+    if (node == NULL)
+        return LW_OK;
+    if (node->kind != LW_YAML_MAPPING)
+        return lw_yaml_fail(file->doc, node, err, "addresses: expected a mapping such as {code: 0x100000000, next: 0x200000100000}");
+    file->addresses = node;
+    status = lw_yaml_known(file->doc, node, known, err);
+    for (unsigned i = 0; known[i] != NULL && status == LW_OK; i++)
+        if (lw_yaml_get(node, known[i]) != NULL)
+            status = lw_yaml_u64(file->doc, lw_yaml_get(node, known[i]), 1, UINT64_MAX, values[i], err);
+    return status;
+}
+
 static enum lw_status read_limits(struct lnc_file *file, const struct lw_yaml *node, struct lw_error *err)
 {
     static const char *const known[] = {"instructions", "seconds", NULL};
@@ -549,7 +578,7 @@ bool lnc_file_is_repeatable(const struct lnc_file *file)
 static enum lw_status read_root(struct lnc_file *file, struct emu_config *config,
                                 struct lw_error *err)
 {
-    static const char *const known[] = {"machine", "program", "buffers", "textures", "steps", "limits", NULL};
+    static const char *const known[] = {"machine", "program", "buffers", "textures", "steps", "limits", "addresses", NULL};
     const struct lw_yaml *root = lw_yaml_root(file->doc), *node;
     struct emu_config changed = *config;
     enum lw_status status;
@@ -576,6 +605,8 @@ static enum lw_status read_root(struct lnc_file *file, struct emu_config *config
     status = lnc_textures_read(file, lw_yaml_get(root, "textures"), err);
     if (status == LW_OK)
         status = read_limits(file, lw_yaml_get(root, "limits"), err);
+    if (status == LW_OK)
+        status = read_addresses(file, lw_yaml_get(root, "addresses"), err);
     if (status != LW_OK)
         return status;
     node = lw_yaml_get(root, "steps");

@@ -108,32 +108,43 @@ static enum lw_status fill_variables(struct lnc_session *session, struct lw_erro
     return LW_OK;
 }
 
+static enum lw_status make_buffer(struct lnc_session *session, const struct lnc_buffer *b, struct lw_error *err)
+{
+    uint64_t *address = &session->addresses[b->index];
+    const uint64_t bytes = b->count * b->type->bytes;
+    const unsigned flags = (b->read_only ? EMU_ALLOC_READ_ONLY : 0u) | (b->heap ? EMU_ALLOC_HEAP : 0u);
+    const struct isa_variable *variable;
+    enum lw_status status;
+
+    if (b->variable != NULL) /* only checks the variable, before the program is loaded */
+        return find_variable(session, b, &variable, err);
+    *address = b->address;
+    status = b->address != 0 ? emu_alloc_at(session->machine, b->address, bytes, b->name, flags, err)
+                             : emu_alloc(session->machine, bytes, b->name, flags, address, err);
+    /* New memory is zeroed. */
+    if (status == LW_OK && b->init.kind != LNC_ZERO && !(b->init.kind == LNC_CONSTANT && b->init.constant == 0))
+        status = write_init(session, &b->init, b->type, *address, b->count, err);
+    return status == LW_OK ? LW_OK : at(session, b->node, err);
+}
+
+/* Creates the buffers: first those whose address the launch file gives, so that no other allocation takes their place. */
 static enum lw_status make_buffers(struct lnc_session *session, struct lw_error *err)
 {
-    for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next) {
-        uint64_t *address = &session->addresses[b->index];
-        enum lw_status status;
+    const struct lnc_file *file = session->file;
+    enum lw_status status = LW_OK;
 
-        if (b->variable != NULL) { /* only checks the variable, before the program is loaded */
-            const struct isa_variable *variable;
-
-            status = find_variable(session, b, &variable, err);
-            if (status != LW_OK)
-                return status;
-            continue;
-        }
-        status = emu_alloc(session->machine, b->count * b->type->bytes, b->name,
-                           b->read_only ? EMU_ALLOC_READ_ONLY : 0, address, err);
-        /* New memory is zeroed. */
-        if (status == LW_OK && b->init.kind != LNC_ZERO &&
-            !(b->init.kind == LNC_CONSTANT && b->init.constant == 0))
-            status = write_init(session, &b->init, b->type, *address, b->count, err);
-        if (status != LW_OK) {
-            at(session, b->node, err);
-            return status;
-        }
+    for (const struct lnc_buffer *b = file->buffers; b != NULL && status == LW_OK; b = b->next)
+        if (b->address != 0)
+            status = make_buffer(session, b, err);
+    if (status == LW_OK && file->next_address != 0) {
+        status = emu_alloc_from(session->machine, file->next_address, err);
+        if (status != LW_OK)
+            return at(session, lw_yaml_get(file->addresses, "next"), err);
     }
-    return LW_OK;
+    for (const struct lnc_buffer *b = file->buffers; b != NULL && status == LW_OK; b = b->next)
+        if (b->address == 0)
+            status = make_buffer(session, b, err);
+    return status;
 }
 
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,
@@ -168,8 +179,11 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     if (status == LW_OK)
         status = lnc_textures_make(file, machine, session->object, session->handles, err);
     /* The program is loaded last, because the object must then remain valid as long as the machine. */
-    if (status == LW_OK)
-        status = emu_program_load(machine, session->object, &session->program, err);
+    if (status == LW_OK) {
+        status = emu_program_load_at(machine, session->object, &file->layout, &session->program, err);
+        if (status == LW_ERANGE && file->addresses != NULL)
+            at(session, file->addresses, err);
+    }
     if (status == LW_OK)
         status = lnc_textures_find(file, session->program, session->handles, err);
     if (status == LW_OK)

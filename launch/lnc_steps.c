@@ -280,7 +280,10 @@ static enum lw_status read_arg(struct lnc_file *file, const struct lw_yaml *node
         status = lnc_buffer_named(file, lw_yaml_get(node, "buffer"), &arg->buffer, err);
         if (status != LW_OK)
             return status;
-        status = read_part(file, node, arg->buffer, "index", NULL, &value, NULL, err);
+        n = lw_yaml_get(node, "index");
+        value = 0;
+        if (n != NULL) /* an argument may be the address of the buffer's end, as a pointer in C */
+            status = lw_yaml_u64(file->doc, n, 0, arg->buffer->count, &value, err);
         arg->offset_bytes = status == LW_OK ? value * arg->buffer->type->bytes : 0;
         return status;
     }

@@ -389,7 +389,7 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
             return emu_reserve(machine, e->value, &address, err);
         if ((e->which & EMU_ALLOC_MAPPED) != 0)
             return emu_map(machine, e->address, e->value, name, e->which, err);
-        return emu_alloc(machine, e->value, name, e->which, &address, err);
+        return emu_alloc_at(machine, e->address, e->value, name, e->which, err);
     case EMU_LOG_FREE:
         if (emu_allocation_at(machine, e->address, &a, &inside) && inside && (a.flags & EMU_ALLOC_RESERVED) != 0)
             return emu_unreserve(machine, e->address, err);

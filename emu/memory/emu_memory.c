@@ -136,8 +136,7 @@ void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
             *above = &memory->record[i];
 }
 
-/** Returns the number of pages of an allocation, including the inaccessible page after it. */
-static uint64_t pages_taken(uint64_t size_bytes)
+uint64_t emu_alloc_pages(uint64_t size_bytes)
 {
     uint64_t pages = (size_bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
 
@@ -148,13 +147,13 @@ static uint64_t pages_taken(uint64_t size_bytes)
  *  no record. */
 static uint64_t pages_of(const struct emu_alloc_record *record)
 {
-    return pages_taken(record->size_bytes) - ((record->flags & (EMU_ALLOC_RESERVED | EMU_ALLOC_MAPPED)) != 0 ? 1 : 0);
+    return emu_alloc_pages(record->size_bytes) - ((record->flags & (EMU_ALLOC_RESERVED | EMU_ALLOC_MAPPED)) != 0 ? 1 : 0);
 }
 
 /** Returns the number of pages of a record that it may use. */
 static uint64_t pages_used(const struct emu_alloc_record *record)
 {
-    return pages_taken(record->size_bytes) - 1;
+    return emu_alloc_pages(record->size_bytes) - 1;
 }
 
 static bool is_reserved(const struct emu_alloc_record *record)
@@ -266,26 +265,17 @@ void emu_memory_populate(const struct emu_machine *machine, uint64_t address)
 #endif
 }
 
-enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
-                                unsigned flags, uint64_t *address, struct lw_error *err)
+/** Makes an allocation at @offset, where place() or is_free() has found space for it. */
+static enum lw_status allocate(struct emu_machine *machine, uint64_t offset, uint64_t size_bytes, const char *name, unsigned flags,
+                               struct lw_error *err)
 {
     struct emu_memory *memory = &machine->memory;
-    struct emu_alloc_record fresh = {.size_bytes = size_bytes};
-    uint64_t offset;
+    struct emu_alloc_record fresh = {.address = ISA_GLOBAL_BASE + offset, .size_bytes = size_bytes,
+                                     .flags = flags & ~(unsigned)EMU_ALLOC_FREED};
+    const uint64_t taken = emu_alloc_pages(size_bytes) * EMU_PAGE_BYTES;
 
-    fresh.flags = flags & ~(unsigned)EMU_ALLOC_FREED;
-    if (name == NULL)
-        name = "";
-    if (size_bytes > memory->bytes ||
-        !place(memory, pages_taken(size_bytes) * EMU_PAGE_BYTES, EMU_PAGE_BYTES, &offset))
-        return LW_FAIL(err, LW_ENOMEM,
-                       "out of global memory: cannot allocate %llu bytes%s%s; its size is %llu MiB",
-                       (unsigned long long)size_bytes, name[0] ? " of " : "", name,
-                       (unsigned long long)(memory->bytes >> 20));
-    fresh.address = ISA_GLOBAL_BASE + offset;
     if (!name_record(memory, &fresh, name))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of allocations");
-    uint64_t taken = pages_taken(size_bytes) * EMU_PAGE_BYTES;
     if (offset < memory->next_free)
         forget_freed(memory, fresh.address, taken);
     size_t i = record_above(memory, fresh.address);
@@ -300,29 +290,124 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     set_valid(memory, &memory->record[i]);
     if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
         advise_huge(memory, offset, taken);
-    *address = fresh.address;
-    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_ALLOC, .address = *address,
-                                              .size_bytes = size_bytes, .name = name});
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_ALLOC, .address = fresh.address,
+                                                            .size_bytes = size_bytes, .name = name});
     return LW_OK;
 }
 
-enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
-                         unsigned flags, uint64_t *address, struct lw_error *err)
+enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                                unsigned flags, uint64_t *address, struct lw_error *err)
 {
-    enum lw_status status = emu_memory_alloc(machine, size_bytes, name, flags, address, err);
+    const struct emu_memory *memory = &machine->memory;
+    enum lw_status status;
+    uint64_t offset;
 
-    if (status != LW_OK)
-        return status;
     if (name == NULL)
         name = "";
+    if (size_bytes > memory->bytes ||
+        !place(memory, emu_alloc_pages(size_bytes) * EMU_PAGE_BYTES, EMU_PAGE_BYTES, &offset))
+        return LW_FAIL(err, LW_ENOMEM,
+                       "out of global memory: cannot allocate %llu bytes%s%s; its size is %llu MiB",
+                       (unsigned long long)size_bytes, name[0] ? " of " : "", name,
+                       (unsigned long long)(memory->bytes >> 20));
+    status = allocate(machine, offset, size_bytes, name, flags, err);
+    if (status == LW_OK)
+        *address = ISA_GLOBAL_BASE + offset;
+    return status;
+}
+
+/** Adds an allocation that the host has made to the log. */
+static enum lw_status log_allocation(struct emu_machine *machine, uint64_t address, uint64_t size_bytes, const char *name,
+                                     unsigned flags, struct lw_error *err)
+{
     return emu_log_host_step(machine,
                              &(struct emu_log_entry){.kind = EMU_LOG_ALLOC,
-                                                     .address = *address,
+                                                     .address = address,
                                                      .value = size_bytes,
                                                      .which = flags & UINT16_MAX,
                                                      .bytes = (const uint8_t *)name,
                                                      .size = strlen(name)},
                              err);
+}
+
+enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                         unsigned flags, uint64_t *address, struct lw_error *err)
+{
+    const enum lw_status status = emu_memory_alloc(machine, size_bytes, name, flags, address, err);
+
+    return status == LW_OK ? log_allocation(machine, *address, size_bytes, name != NULL ? name : "", flags, err) : status;
+}
+
+/** Returns the record of an allocation or reservation that occupies a part of @taken bytes at @offset, or NULL. */
+static const struct emu_alloc_record *occupant(const struct emu_memory *memory, uint64_t offset, uint64_t taken)
+{
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct emu_alloc_record *record = &memory->record[i];
+        const uint64_t at = record->address - ISA_GLOBAL_BASE;
+
+        if (((record->flags & EMU_ALLOC_FREED) == 0 || is_reserved(record)) && at < offset + taken &&
+            offset < at + (pages_used(record) + 1) * EMU_PAGE_BYTES)
+            return record;
+    }
+    return NULL;
+}
+
+enum lw_status emu_alloc_at(struct emu_machine *machine, uint64_t address, uint64_t size_bytes, const char *name, unsigned flags,
+                            struct lw_error *err)
+{
+    const struct emu_memory *memory = &machine->memory;
+    const uint64_t offset = address - ISA_GLOBAL_BASE, taken = emu_alloc_pages(size_bytes) * EMU_PAGE_BYTES;
+    const struct emu_alloc_record *other;
+    enum lw_status status;
+
+    if (name == NULL)
+        name = "";
+    if (address % EMU_PAGE_BYTES != 0)
+        return LW_FAIL(err, LW_ERANGE, "0x%llx cannot be the address of an allocation: it is not a multiple of %d",
+                       (unsigned long long)address, EMU_PAGE_BYTES);
+    if (size_bytes > memory->bytes || offset > memory->bytes || taken > memory->bytes - offset)
+        return LW_FAIL(err, LW_ERANGE, "%llu bytes at 0x%llx are outside global memory, which has %llu MiB from 0x%llx",
+                       (unsigned long long)size_bytes, (unsigned long long)address, (unsigned long long)(memory->bytes >> 20),
+                       (unsigned long long)ISA_GLOBAL_BASE);
+    other = occupant(memory, offset, taken);
+    if (other != NULL)
+        return LW_FAIL(err, LW_ERANGE, "%llu bytes at 0x%llx overlap%s%s%s, %llu bytes at 0x%llx, or the page after one of them",
+                       (unsigned long long)size_bytes, (unsigned long long)address, other->name[0] ? " '" : " an allocation",
+                       other->name, other->name[0] ? "'" : "", (unsigned long long)other->size_bytes,
+                       (unsigned long long)other->address);
+    if ((flags & EMU_ALLOC_HEAP) != 0 && emu_heap_charge(size_bytes) > machine->config.heap_bytes - memory->heap_used)
+        return LW_FAIL(err, LW_ENOMEM, "the heap for malloc in kernels, of %u bytes, has no space for %llu bytes",
+                       machine->config.heap_bytes, (unsigned long long)size_bytes);
+    status = allocate(machine, offset, size_bytes, name, flags, err);
+    return status == LW_OK ? log_allocation(machine, address, size_bytes, name, flags, err) : status;
+}
+
+uint64_t emu_alloc_next(const struct emu_machine *machine, uint64_t address, uint64_t size_bytes)
+{
+    struct emu_memory at = {.bytes = machine->memory.bytes, .next_free = address - ISA_GLOBAL_BASE};
+    uint64_t offset;
+
+    return place(&at, emu_alloc_pages(size_bytes) * EMU_PAGE_BYTES, EMU_PAGE_BYTES, &offset) ? ISA_GLOBAL_BASE + offset : 0;
+}
+
+uint64_t emu_alloc_end(const struct emu_machine *machine)
+{
+    return ISA_GLOBAL_BASE + machine->memory.next_free;
+}
+
+enum lw_status emu_alloc_from(struct emu_machine *machine, uint64_t address, struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    const uint64_t offset = address - ISA_GLOBAL_BASE;
+
+    if (address % EMU_PAGE_BYTES != 0 || offset > memory->bytes)
+        return LW_FAIL(err, LW_ERANGE, "allocations cannot begin at 0x%llx: expected a multiple of %d in global memory, which has "
+                                       "%llu MiB from 0x%llx",
+                       (unsigned long long)address, EMU_PAGE_BYTES, (unsigned long long)(memory->bytes >> 20),
+                       (unsigned long long)ISA_GLOBAL_BASE);
+    if (offset > memory->next_free)
+        memory->next_free = offset;
+    return LW_OK;
 }
 
 /** Empties the allocation caches of all instructions. */
@@ -353,7 +438,7 @@ static void merge_used(struct emu_memory *memory, size_t i)
         (a->flags & b->flags & of_kernels) == 0 ||
         /* while there are few records, objects stay separate, so that messages can name the exact object */
         (a->flags & EMU_ALLOC_HEAP && memory->count < HEAP_RECORDS) ||
-        a->address + pages_taken(a->size_bytes) * EMU_PAGE_BYTES != b->address)
+        a->address + emu_alloc_pages(a->size_bytes) * EMU_PAGE_BYTES != b->address)
         return;
     a->size_bytes = b->address - a->address + (b->size_bytes != 0 ? b->size_bytes : 1);
     free(b->name);

@@ -38,6 +38,10 @@ static inline uint64_t emu_heap_charge(uint64_t bytes)
 const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
                                                uint64_t address);
 
+/** Returns the number of pages of an allocation, with the inaccessible page after it. */
+uint64_t emu_alloc_pages(uint64_t size_bytes);
+/** Returns the address that emu_alloc() would give to @size_bytes if all memory from @address on were free, or 0 if there is no space. */
+uint64_t emu_alloc_next(const struct emu_machine *machine, uint64_t address, uint64_t size_bytes);
 bool emu_page_is_zero(const uint8_t *page);
 /** Returns true if an access of @bytes at a guest address is valid; @valid is load_valid or store_valid. The result is exact for
  *  each byte. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs: validation of an object, its addresses on a machine, and the order analysis of its kernels. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "emu/simt/emu_split_priv.h"
 #include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
+
+enum { CODE_ALIGN_BYTES = 1 << 16 };
 
 static void program_destroy(struct emu_program *p)
 {
@@ -141,8 +144,45 @@ const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
 
 /* ---- variables and relocations ---------------------------------------------------------- */
 
-static enum lw_status allocate_variables(struct emu_machine *machine, struct emu_program *p,
-                                      struct lw_error *err)
+/** Returns the index of the first variable in global or constant memory after variable @i, or of the first such variable of all if @i
+ *  is UINT_MAX. Returns the number of variables if there is none. */
+static unsigned next_variable(const struct isa_object *o, unsigned i)
+{
+    do
+        i++;
+    while (i < o->variable_count && o->variables[i].space == ISA_SPACE_SHARED);
+    return i;
+}
+
+/** Returns the address that the variable after variable @i has if it follows it, or 0 if there is none. */
+static uint64_t following(const struct emu_program *p, unsigned i)
+{
+    const struct isa_object *o = p->object;
+    const unsigned next = next_variable(o, i);
+    const uint64_t end = p->variable_address[i] + emu_alloc_pages(o->variables[i].size_bytes) * EMU_PAGE_BYTES;
+
+    return next < o->variable_count ? emu_alloc_next(p->machine, end, o->variables[next].size_bytes) : 0;
+}
+
+bool emu_program_layout(const struct emu_program *program, struct emu_program_layout *layout)
+{
+    const struct isa_object *o = program->object;
+    const unsigned first = next_variable(o, UINT_MAX);
+
+    *layout = (struct emu_program_layout){.code = program->base};
+    if (first < o->variable_count)
+        layout->variables = program->variable_address[first];
+    for (unsigned i = first, next; i < o->variable_count; i = next) {
+        next = next_variable(o, i);
+        if (next < o->variable_count && following(program, i) != program->variable_address[next])
+            return false;
+    }
+    return true;
+}
+
+/** Allocates the variables: one after the other from the address @at on, or at free addresses if @at is 0. */
+static enum lw_status allocate_variables(struct emu_machine *machine, struct emu_program *p, uint64_t at,
+                                         struct lw_error *err)
 {
     const struct isa_object *o = p->object;
 
@@ -153,8 +193,14 @@ static enum lw_status allocate_variables(struct emu_machine *machine, struct emu
         unsigned flags = EMU_ALLOC_MODULE;
         if (v->space == ISA_SPACE_CONST)
             flags |= EMU_ALLOC_READ_ONLY;
-        enum lw_status status =
-            emu_alloc(machine, v->size_bytes, v->name, flags, &p->variable_address[i], err);
+        enum lw_status status;
+        if (at != 0) {
+            p->variable_address[i] = at;
+            status = emu_alloc_at(machine, at, v->size_bytes, v->name, flags, err);
+            at = following(p, i);
+        } else {
+            status = emu_alloc(machine, v->size_bytes, v->name, flags, &p->variable_address[i], err);
+        }
         if (status == LW_OK && v->init != NULL)
             status = emu_global_write(machine, p->variable_address[i], v->init, v->size_bytes, err);
         if (status != LW_OK)
@@ -199,12 +245,25 @@ static enum lw_status relocate(struct emu_machine *machine, struct emu_program *
 enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
                                 struct emu_program **out, struct lw_error *err)
 {
+    return emu_program_load_at(machine, object, &(struct emu_program_layout){0}, out, err);
+}
+
+enum lw_status emu_program_load_at(struct emu_machine *machine, const struct isa_object *object, const struct emu_program_layout *layout,
+                                   struct emu_program **out, struct lw_error *err)
+{
+    const uint64_t code_end = ISA_GLOBAL_BASE / 2; /* far above the code of any programs */
     enum lw_status status;
     struct emu_program *p = calloc(1, sizeof *p);
     char text[300];
 
     if (p == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program");
+    if (layout->code != 0 && (layout->code < machine->next_code || layout->code > code_end || layout->code % CODE_ALIGN_BYTES != 0)) {
+        status = LW_FAIL(err, LW_ERANGE, "code cannot begin at 0x%llx: expected a multiple of %d from 0x%llx to 0x%llx",
+                         (unsigned long long)layout->code, CODE_ALIGN_BYTES, (unsigned long long)machine->next_code,
+                         (unsigned long long)code_end);
+        goto cleanup;
+    }
     status = machine->log == NULL
                  ? LW_OK
                  : emu_log_host_step(machine,
@@ -216,7 +275,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     p->machine = machine;
     p->object = object;
     p->count = object->text_count;
-    p->base = machine->next_code;
+    p->base = layout->code != 0 ? layout->code : machine->next_code;
     p->insn = calloc((size_t)p->count + 1, sizeof *p->insn);
     p->breakpoint = calloc((size_t)p->count + 1, 1);
     p->form = calloc((size_t)p->count + 1, sizeof *p->form);
@@ -279,7 +338,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     if (status == LW_OK)
         status = find_order(p, err);
     if (status == LW_OK)
-        status = allocate_variables(machine, p, err);
+        status = allocate_variables(machine, p, layout->variables, err);
     if (status == LW_OK)
         status = relocate(machine, p, err);
     if (status == LW_OK)
@@ -289,7 +348,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     for (uint32_t i = 0; i < p->count; i++)
         emu_form_fill(&p->insn[i], &p->form[i]);
     uint64_t bytes = (uint64_t)(p->count + 1) * ISA_WORD_BYTES;
-    machine->next_code += (bytes + 0xffff) & ~UINT64_C(0xffff);
+    machine->next_code = p->base + (bytes + CODE_ALIGN_BYTES - 1) / CODE_ALIGN_BYTES * CODE_ALIGN_BYTES;
     p->next = machine->programs;
     machine->programs = p;
     *out = p;

@@ -173,7 +173,6 @@ FUNCTIONS = {
     "lanewise_gdb": ("int", [_M, "const lanewise_gdb_options *", "size_t"]),
     "lanewise_record_message": (_T, [_CM]),
     "lanewise_log_save": ("int", [_M, _T]),
-    "lanewise_record_skip": ("void", [_M, _T]),
     "lanewise_finding_count": ("unsigned", [_CM]),
     "lanewise_finding_get": ("int", [_M, "unsigned", "lanewise_finding *", "size_t"]),
     "lanewise_finding_call": ("int", [_M, "unsigned", "int", "unsigned", "lanewise_call *", "size_t"]),

@@ -3,9 +3,8 @@
  * Images: their formats, creation, and queries.
  *
  * A kernel's argument for an image is the address of a descriptor, from which the functions in over_images.inc read where the
- * texels are and how they are stored. The descriptor precedes the texels in the same allocation, and has the distance to them
- * instead of their address. So a recorded launch, whose buffers are at other addresses, has valid images. The descriptor of an
- * image that uses the memory of a buffer or of another image has an allocation of its own.
+ * texels are and how they are stored. The descriptor precedes the texels in the same allocation. The descriptor of an image that
+ * uses the memory of a buffer or of another image has an allocation of its own.
  */
 #include "runtime/opencl/cl_priv.h"
 
@@ -16,7 +15,7 @@ enum { DESCRIPTOR_BYTES = 128 }; /* space for a descriptor before the texels, wh
 
 /** The descriptor of an image in the device's memory: struct image of over_images.inc. */
 struct descriptor {
-    int64_t data;       /* distance from the descriptor to the texels, in bytes */
+    uint64_t data;      /* address of the texels */
     int64_t row, slice; /* distances in bytes between texels whose second or third coordinates differ by 1 */
     int32_t size[3];    /* number of texels in each dimension, at least 1 */
     int32_t texel;      /* size of a texel in bytes */
@@ -185,7 +184,7 @@ static cl_int write_descriptor(const struct _cl_mem *mem)
 {
     const struct cl_image *image = &mem->image;
     const struct descriptor d = {
-        .data = (int64_t)(mem->address - image->descriptor),
+        .data = mem->address,
         .row = (int64_t)cl_image_pitch(image), .slice = (int64_t)image->slice,
         .size = {(int32_t)image->size[0], (int32_t)image->size[1], (int32_t)image->size[2]}, .texel = (int32_t)image->texel,
         .type = (int32_t)image->format.image_channel_data_type, .order = (int32_t)image->format.image_channel_order};

@@ -529,7 +529,6 @@ struct launch {
     lanewise_shape shape;
     struct rt_site site;       /* call of the program that enqueued the launch */
     const void **values;       /* pointers to the arguments, followed by the arguments; freed as base.memory */
-    bool shares_image;         /* an image uses the memory of a buffer or of another image */
 };
 
 static int run_launch(struct rt_command *command)
@@ -539,8 +538,6 @@ static int run_launch(struct rt_command *command)
     for (unsigned i = 0; i < 3; i++)
         if (l->shape.grid[i] == 0)
             return CL_SUCCESS; /* a global size is 0, so there are no work-items to run */
-    if (l->shares_image)
-        lanewise_record_skip(rt_machine(), "it has an image that uses the memory of a buffer or of another image");
     if (rt_launch(l->kernel->kernel, &l->shape, l->values, &l->site) != LANEWISE_OK) {
         rt_complain("launch");
         return CL_OUT_OF_RESOURCES;
@@ -645,7 +642,6 @@ static cl_int take_arguments(struct launch *l, const struct _cl_kernel *kernel)
         to += (size + 7) / 8 * 8;
         if (a->mem != NULL && cl_object_is(a->mem, CL_KIND_MEM)) {
             cl_object_hold(a->mem);
-            l->shares_image = l->shares_image || (cl_is_image(a->mem) && (a->mem->parent != NULL || a->mem->is_svm));
             l->base.objects[l->base.object_count++] = a->mem;
         }
     }

@@ -23,8 +23,12 @@ for clang in clang-14 clang-19; do
     unmapped "$clang: virtual.cu"
     rm -rf launches
     "$lanewise" app --record launches ./virtual-$clang >out 2>err
-    [ "$(grep -c 'launch 2 (add) is not recorded: an argument points to memory of several mappings' err)" = 1 ] &&
-        [ -e launches/0001-add.yaml ] && [ ! -e launches/0002-add.yaml ] || { fail "$clang: --record: $(ls launches)"; cat err; }
+    grep -q 'is not recorded' err && { fail "$clang: --record"; cat err; }
+    for file in launches/*.yaml; do
+        "$lanewise" run "$file" >out 2>&1
+        status=$?
+        [ $status = 0 ] || { [ $status = 3 ] && grep -q 'It had findings' "$file"; } || { fail "$file: the launch differs"; cat out; }
+    done
     "$lanewise" cc --compiler $clang -O1 -DCONDITIONS "$src/nodes.cu" -o nodes-$clang >log 2>&1 ||
         { fail "$clang: nodes.cu does not compile"; cat log; continue; }
     runs "$clang: nodes.cu" ./nodes-$clang

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch that needs a heap of more than the default size, and one with a texture, which is not recorded.
+// A launch that needs a heap of more than the default size, and one with a texture.
 #include <cstring>
 #include <cuda_runtime.h>
 
