@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += %D%/ptx.h %D%/ptx_priv.h %D%/ptx_insn_list.c %D%/ptx_ops.def %D%/ptx_translate.c %D%/ptx_types.c \
+liblanewise_a_SOURCES += %D%/ptx.h %D%/ptx_priv.h %D%/ptx_insn_list.c %D%/ptx_ops.def %D%/ptx_provided_priv.h %D%/ptx_translate.c %D%/ptx_types.c \
 	%D%/ptx_words.def
 liblanewise_a_SOURCES += %D%/compiler/ptx_annotation_priv.h
 liblanewise_a_SOURCES += %D%/text/ptx_lex.c %D%/text/ptx_source.c

@@ -533,6 +533,8 @@ void ptx_call_split(const struct ptx_module *module, const struct ptx_insn *in, 
 /** Returns the function that a call names, or NULL if the call is through a register. */
 const struct ptx_symbol *ptx_callee(const struct ptx_module *module, const struct ptx_insn *call);
 
+/** Returns whether function @name, which no module defines, becomes instructions (ptx_select_call.c). */
+bool ptx_select_provides(const char *name);
 /** Returns true if ptx_select() has a rule for @op. Operands of instructions other than calls are not parsed. */
 bool ptx_op_supported(enum ptx_op op);
 

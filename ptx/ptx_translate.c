@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ptx/ptx_priv.h"
+#include "ptx/ptx_provided_priv.h"
 
 void ptx_options_default(struct ptx_options *options)
 {
@@ -797,4 +798,9 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
     const struct work work = { .sources = &source, .count = 1, .out = out };
 
     return run_job(NULL, print_module, &work, NULL, err);
+}
+
+bool ptx_is_provided(const char *name)
+{
+    return ptx_select_provides(name);
 }

@@ -196,6 +196,9 @@ enum lw_status ptx_device_launches(struct ptx_job *job, const char *path, struct
 /** Finds nvcc. If @wanted is "nvcc", searches the program in the environment variable LANEWISE_NVCC, or if that is not set, nvcc
  *  on PATH and in CUDA's default folder. Otherwise searches program @wanted. @out has PTX_PATH_BYTES. */
 bool ptx_find_nvcc(const char *wanted, char *out);
+/** Writes a header that defines a symbol for each device function and variable which the text @ptx defines for other files, and refers
+ *  to the symbols of those that it declares. */
+void ptx_link_symbols(const char *ptx, struct lw_sink *out);
 /** Creates the folder of our headers for CUDA C++ if necessary, and sets job->headers. The folder is in the cache, so that
  *  the names of headers in debug information stay valid. If there is no cache, the folder is in the private folder. In the
  *  cache, the folder gets its final name when it is complete. */

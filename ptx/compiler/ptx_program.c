@@ -81,6 +81,13 @@ static char *make_container(const struct ptx_program *p, const char *path, const
 
 /* ---- one file ------------------------------------------------------------------------------------- */
 
+/** Writes the name of the header with symbols for the linker (ptx_link_symbols) to @path, and returns @path. */
+static const char *symbols_header(const struct ptx_job *job, char path[PTX_PATH_BYTES + 24])
+{
+    snprintf(path, PTX_PATH_BYTES + 24, "%s/symbols.h", job->scratch);
+    return path;
+}
+
 /** Compiles the device side and writes the fat binary or the PTX to @path_out. @job's words receive the compiler's output. */
 static enum lw_status compile_device(struct ptx_job *job, const struct ptx_program *p, const char *path, const char *path_out,
                                      struct lw_error *err)
@@ -105,6 +112,15 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
         container = make_container(p, path, ptx, strlen(ptx), &size);
         status = container != NULL ? lw_file_write(path_out, container, size, err)
                                    : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the fat binary of %s", path);
+    }
+    if (status == LW_OK && p->emit == PTX_EMIT_OBJECT && p->linked) {
+        struct lw_buffer symbols;
+        char header[PTX_PATH_BYTES + 24];
+
+        lw_buffer_init(&symbols);
+        ptx_link_symbols(ptx, &symbols.sink);
+        status = lw_file_write(symbols_header(job, header), symbols.text, symbols.size, err);
+        lw_buffer_fini(&symbols);
     }
     free(container);
     free(ptx);
@@ -133,7 +149,7 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-unknown-warning-option", "-Wno-error=missing-template-arg-list-after-template-kw"};
     const char *dot = strrchr(input->word, '.');
     const bool is_c = fatbin == NULL && dot != NULL && strcmp(dot, ".c") == 0; /* clang refuses a standard of C++ for C */
-    char result[PTX_PATH_BYTES + 16], identifier[32];
+    char result[PTX_PATH_BYTES + 16], header[PTX_PATH_BYTES + 24], identifier[32];
     char *bytes = NULL;
     size_t size = 0;
     struct words w;
@@ -160,8 +176,11 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         }
         add_all(&w, cuda, LW_COUNT_OF(cuda));
     }
-    if (fatbin != NULL && p->linked)
+    if (fatbin != NULL && p->linked) {
         add(&w, "-DLANEWISE_LINKED");
+        add(&w, "-include");
+        add(&w, symbols_header(job, header));
+    }
     if (!has_prefix(p, "-O") && !has_prefix(p, "-g"))
         add(&w, "-O2");
     for (size_t i = 0; i < p->flag_count; i++)

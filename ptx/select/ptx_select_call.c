@@ -17,10 +17,9 @@ enum callee {
 };
 enum { AREA_ALIGN = 16, MOST_PARAMS = 64 };
 
-static enum callee callee_of(const struct ptx_call_parts *call)
+/** Returns the meaning of a function that has no body in the text. */
+static enum callee meaning_of(const char *name)
 {
-    const char *name = call->callee != NULL && !call->function->has_body ? call->callee->name : "";
-
     return strcmp(name, "vprintf") == 0        ? CALL_VPRINTF
            : strcmp(name, "printf") == 0       ? CALL_PRINTF
            : strcmp(name, "_Z6printfPU3AS4Kcz") == 0 ? CALL_PRINTF /* in C++ for OpenCL */
@@ -29,6 +28,16 @@ static enum callee callee_of(const struct ptx_call_parts *call)
            : strcmp(name, "free") == 0         ? CALL_FREE
            : ptx_is_launch(name)               ? CALL_LAUNCH
                                                : CALL_FUNCTION;
+}
+
+static enum callee callee_of(const struct ptx_call_parts *call)
+{
+    return call->callee != NULL && !call->function->has_body ? meaning_of(call->callee->name) : CALL_FUNCTION;
+}
+
+bool ptx_select_provides(const char *name)
+{
+    return meaning_of(name) != CALL_FUNCTION;
 }
 
 /** Returns true if the text calls OpenCL's printf in the form of clang before version 19, with a variable number of

@@ -27,6 +27,12 @@ for clang in clang-14 clang-19; do
             { fail "$clang: compiling each file separately fails"; cat log; }
     grep -q 'parts.h' 3.d || fail "$clang: -MD does not write 3.d"
     right parts-$clang
+    # The linker takes an object of an archive that only device code needs. A device function that no file defines is its error.
+    rm -f library.a && ar rcs library.a two.o function.o 3.o plain.o &&
+        "$lanewise" cc --compiler $clang one.o library.a -o archive-$clang >log 2>&1 || { fail "$clang: linking with an archive fails"; cat log; }
+    right archive-$clang
+    "$lanewise" cc --compiler $clang one.o two.o 3.o plain.o -o incomplete >log 2>&1 && fail "$clang: a program without function.o is linked"
+    grep -q 'undefined reference.*__device__\._Z3sumii' log || { fail "$clang: the linker does not name the missing device function"; cat log; }
     "$lanewise" cc --compiler $clang "$src/grid.cu" -o grid-$clang >log 2>&1 || { fail "$clang: grid.cu does not compile"; cat log; }
     right grid-$clang
     "$lanewise" cc --compiler $clang -O2 --x cu "$src/half.cu" -o half-$clang >log 2>&1 || { fail "$clang: half.cu does not compile"; cat log; }
