@@ -170,8 +170,8 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
 
 /** Part of an allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). low is a multiple
  *  of EMU_NATIVE_ALIGN. bytes 0: no allocation. Window of a load: loads may access all of these bytes. Window of a store: stores
- *  may access all of these bytes, and need not mark their pages as written. emu_native_calls.load defines the members
- *  differently. */
+ *  may access all of these bytes, and need not mark their pages as written. emu_native_calls.load and store define the
+ *  members differently. */
 struct emu_native_window {
     uint64_t low, bytes;
 };
@@ -192,6 +192,10 @@ struct emu_native_calls {
     /** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded. Sets window @slot to the allocation: `low` is
      *  its offset, and `bytes` the number of offsets at which @bytes may be loaded. */
     bool (*load)(struct emu_native_frame *frame, uint32_t slot, uint64_t offset, uint64_t bytes);
+    /** Tests whether the bytes [offset, offset + bytes) of the arena may be stored, and marks their pages as written. Sets window
+     *  @slot to a range of pages of the allocation that are all marked, if there is such a range with these bytes: `low` is its
+     *  offset, and `bytes` the number of offsets at which @bytes may be stored. */
+    bool (*store)(struct emu_native_frame *frame, uint32_t slot, uint64_t offset, uint64_t bytes);
     /** Tests whether the lanes of @mask may load or, if @write, store @bytes at the arena offsets @offset[lane]. All must be in
      *  one allocation. For a load, window @slot is set to the allocation. For a store, marks the pages of the lanes as written,
      *  and sets the window to a range of pages of the allocation that are all marked, if there is such a range with all lanes. */

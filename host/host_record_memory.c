@@ -26,7 +26,8 @@ static bool is_coordinate(const char *name)
 }
 
 /** Returns true if variable @v, whose memory is @area, need not be recorded. Compilers give strings, and variables of functions,
- *  names with '$' or '.': such a variable is recorded only if it has been changed, because a module can have many of them. */
+ *  names with '$' or '.'. Such variables, and constants, are recorded only if they have been changed, because a module can have many
+ *  of them. */
 static bool is_needless(struct lanewise_machine *m, const struct isa_variable *v, const struct host_area *area)
 {
     uint8_t *data;
@@ -34,7 +35,7 @@ static bool is_needless(struct lanewise_machine *m, const struct isa_variable *v
 
     if (v->size_bytes == 0 || is_coordinate(v->name))
         return true;
-    if (strchr(v->name, '$') == NULL && v->name[0] != '.')
+    if (strchr(v->name, '$') == NULL && v->name[0] != '.' && (area->flags & EMU_ALLOC_READ_ONLY) == 0)
         return false;
     data = malloc(area->bytes);
     same = data != NULL && emu_global_peek(m->machine, area->address, data, area->bytes, NULL) == LW_OK;

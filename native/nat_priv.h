@@ -175,6 +175,12 @@ struct nat_job {
 enum { NAT_NAME_BYTES = 32 };
 void nat_name(const struct nat_job *job, char *out);
 
+/** Loads of one block by the same registers, with constants that differ. One check covers all of them if their bytes have no gap. */
+struct nat_covered {
+    uint32_t at;       /* index of the first load, which has the check */
+    int64_t low, high; /* constants of all these loads: from low to high - 1, with the bytes after each */
+};
+
 /** Translation of one kernel. */
 struct nat_unit {
     struct nat_build b; /* LLVM objects; functions that build values get a pointer to this member */
@@ -240,6 +246,8 @@ struct nat_unit {
         struct nat_values before; /* values of the variables before the segment */
     } segment;
     uint32_t block_first;
+    struct nat_covered covered[4]; /* checks that were emitted last in this block */
+    unsigned covered_count;
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or executed the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
@@ -425,6 +433,14 @@ unsigned nat_overwrites(const struct nat_unit *unit);
  *  have the same @rest, such as the base of an array, LLVM removes all tests of it but the first. */
 void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, uint64_t bytes, unsigned align,
                bool write);
+/** Returns whether the code of instruction @k cannot continue elsewhere than at instruction @k + 1. */
+bool nat_goes_on(const struct nat_unit *unit, uint32_t k);
+/** Returns whether an earlier check covers the load at unit->at, which accesses @bytes of each row, by consecutive lanes. Otherwise
+ *  *@low and *@high get the bytes that a check should cover, which include those of later loads: from *@low to *@high - 1 after the
+ *  row's first byte. */
+bool nat_is_covered(struct nat_unit *unit, uint64_t bytes, int64_t *low, int64_t *high);
+/** Emits code that leaves native code unless @rest, as for nat_check(), is a multiple of @align. */
+void nat_must_be_aligned(struct nat_unit *unit, LLVMValueRef rest, unsigned align);
 /** As nat_check(), for consecutive elements of @bytes each. The element of lane 0 is at @offset. The range that is checked is
  *  from the element of the mask's lowest lane to that of its highest lane. */
 void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, unsigned bytes, bool write);

@@ -107,6 +107,9 @@ void emu_resident_remove(struct emu_functional *f, unsigned at);
  *  threads, claims another block for this thread. Returns true if another block of the grid becomes the current one when the
  *  current block is removed. Pointers to entries become invalid. */
 bool emu_resident_prepare_next(struct emu_functional *f);
+/** Removes the current block of an order-free grid, which is the first of the list and has no state, as emu_fixed_leave() does. Returns
+ *  false, and changes nothing, unless the next block of the list becomes the current one and at most one block becomes resident. */
+bool emu_resident_advance(struct emu_functional *f);
 /** Returns the index of the block that runs next. @after: index of the block that is next in rotation. @tries: number of blocks
  *  that could not run since the last instruction. */
 unsigned emu_resident_next(const struct emu_functional *f, unsigned after, unsigned tries);

@@ -293,7 +293,8 @@ static void end_block(struct emu_functional *f, struct emu_block *block)
     emu_split_block_ends(block);
     emu_text_block_ended(f->base.machine, block->grid, block->linear);
     block->ended = false; /* its instructions are counted */
-    emu_fixed_leave(f, f->current);
+    if (!emu_resident_advance(f))
+        emu_fixed_leave(f, f->current);
 }
 
 /** All warps of @block have arrived at their exits in a call of native code. Ends the block, and begins another one in its place.
@@ -311,8 +312,9 @@ static bool next_block(struct emu_functional *f, struct emu_block *block)
         retired += native->record[i].retired >> 32;
         native->missing += native->record[i].missing;
         native->events.uneven += native->record[i].missing != 0;
-        native->park[i] = 0;
     }
+    if (native->parked != 0)
+        memset(native->park, 0, block->warp_count * sizeof *native->park);
     native->parked = 0;
     native->retired += retired;
     retired += block->warp_count; /* counts the exits, too */

@@ -400,6 +400,46 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index)
         f->grid = NULL;
 }
 
+/** Returns whether no slot number below @number is free. */
+static bool is_lowest(const struct emu_functional *f, unsigned number)
+{
+    unsigned word = f->low_number / 64;
+
+    while (word < number / 64 && f->free_numbers[word] == 0)
+        word++;
+    return word > number / 64 || (word == number / 64 && (f->free_numbers[word] & lw_mask(number % 64)) == 0);
+}
+
+bool emu_resident_advance(struct emu_functional *f)
+{
+    struct emu_resident *const list = f->resident, *const end = list + f->count;
+    const unsigned number = list->number;
+    const bool more = f->grid->blocks_placed < f->grid->block_count;
+
+    if (f->claims != NULL || f->base.machine->device_open != 0 || f->launches_seen != f->base.machine->launch_changes ||
+        f->current != 0 || f->count < 2 || list->grid != f->grid || !is_lowest(f, number) ||
+        (more && (f->count != f->capacity || end == f->places + f->place_count)))
+        return false;
+    f->resident = list + 1;
+    f->gone++;
+    f->gone_at = f->core->retired + 1;
+    f->watch_at = f->core->retired; /* as emu_fixed_new_slice() does */
+    f->turn_left = UINT64_MAX;
+    f->warp_left = f->tries = 0;
+    if (f->probe != NULL) {
+        emu_spin_observer_destroy(f->probe);
+        f->probe = NULL;
+    }
+    f->low_number = number;
+    if (more) { /* the new block gets the number of the one that leaves */
+        *end = (struct emu_resident){.grid = f->grid, .linear = f->grid->blocks_placed++, .slot = -1, .number = number};
+    } else {
+        f->free_numbers[number / 64] |= UINT64_C(1) << number % 64;
+        f->count--;
+    }
+    return true;
+}
+
 void emu_fixed_retire_block(struct emu_functional *f, unsigned index)
 {
     emu_core_block_free(f->core, emu_resident_block(f, &f->resident[index])->slot);

@@ -104,7 +104,9 @@ static bool is_marked(const struct emu_memory *memory, uint64_t page)
 static void grow_window(struct emu_native_window *window, const struct emu_memory *memory, const struct emu_alloc_record *record,
                         uint64_t first, uint64_t end)
 {
-    enum { MOST_AHEAD = 512 }; /* pages before and after the range that are tested */
+    /* pages before and after the range that are tested: more the first time, when all pages may be marked already */
+    enum { MOST_AHEAD = 512, MOST_AT_FIRST = 1 << 15 };
+    const unsigned most = window->bytes != 0 ? MOST_AHEAD : MOST_AT_FIRST;
     const uint64_t low = record->address - ISA_GLOBAL_BASE, high = low + record->size_bytes;
     const uint64_t from = low / EMU_PAGE_BYTES, to = (high + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
     const uint64_t old = window->low / EMU_PAGE_BYTES;
@@ -117,12 +119,29 @@ static void grow_window(struct emu_native_window *window, const struct emu_memor
         first = old < first ? old : first;
         end = old_end > end ? old_end : end;
     }
-    for (unsigned n = 0; n < MOST_AHEAD && first > from && is_marked(memory, first - 1); n++)
+    for (unsigned n = 0; n < most && first > from && is_marked(memory, first - 1); n++)
         first--;
-    for (unsigned n = 0; n < MOST_AHEAD && end < to && is_marked(memory, end); n++)
+    for (unsigned n = 0; n < most && end < to && is_marked(memory, end); n++)
         end++;
     window->low = first == from ? low : first * EMU_PAGE_BYTES;
     window->bytes = (end == to ? high : end * EMU_PAGE_BYTES) - window->low;
+}
+
+static bool native_store(struct emu_native_frame *frame, uint32_t slot, uint64_t offset, uint64_t bytes)
+{
+    const struct emu_warp *w = frame->warp;
+    struct emu_memory *memory = &w->core->machine->memory;
+    struct emu_native_window *window = &frame->window[slot];
+    const struct emu_alloc_record *record = emu_memory_find(memory, ISA_GLOBAL_BASE + offset);
+
+    if (!native_reach(frame, offset, bytes, true))
+        return false;
+    if (record == NULL || offset + bytes > record->address - ISA_GLOBAL_BASE + record->size_bytes)
+        return true; /* the bytes are in several allocations */
+    window->bytes += window->bytes != 0 ? bytes - 1 : 0; /* for grow_window(), the number of bytes */
+    grow_window(window, memory, record, offset / EMU_PAGE_BYTES, (offset + bytes - 1) / EMU_PAGE_BYTES + 1);
+    window->bytes -= window->bytes >= bytes ? bytes - 1 : window->bytes;
+    return true;
 }
 
 static bool native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask,
@@ -206,7 +225,7 @@ static uint32_t native_next_warps(struct emu_native_frame *frame)
 }
 
 const struct emu_native_calls emu_native_calls = {
-    .execute = native_execute, .reach = native_reach, .load = native_load, .find = native_find, .bssy = native_bssy,
+    .execute = native_execute, .reach = native_reach, .load = native_load, .store = native_store, .find = native_find, .bssy = native_bssy,
     .bsync = native_bsync, .bssy_part = native_bssy_part, .release = native_release, .join = native_join,
     .next_warps = native_next_warps};
 

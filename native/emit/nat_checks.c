@@ -143,7 +143,7 @@ static void end_rare(struct nat_unit *u, LLVMBasicBlockRef go, size_t call, LLVM
     (void)u->b.llvm->BuildBr(u->b.b, go);
     u->b.llvm->PositionBuilderAtEnd(u->b.b, go);
 }
-static void must_be_aligned(struct nat_unit *u, LLVMValueRef offset, unsigned align)
+void nat_must_be_aligned(struct nat_unit *u, LLVMValueRef offset, unsigned align)
 {
     LLVMValueRef rest = u->b.llvm->BuildAnd(u->b.b, offset, quad(u, align - 1), "");
 
@@ -160,22 +160,13 @@ static uint32_t load_window(struct nat_unit *u, LLVMValueRef *low, LLVMValueRef 
     return u->windows++;
 }
 
-/** Emits code that leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and
- *  @offset is a multiple of @align. @bytes is an i64. @rest: as for nat_check(). */
-static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, LLVMValueRef bytes,
-                        unsigned align, bool write)
+/** Returns an i1 that is true if the bytes [@offset, @offset + @bytes) of global memory are in a page, may be accessed, and, for a
+ *  write, are in a page that is marked as written. */
+static LLVMValueRef look_up(struct nat_unit *u, LLVMValueRef offset, LLVMValueRef bytes, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
     LLVMValueRef ok;
-
-    must_be_aligned(u, rest, align);
-    if (space != ISA_SPACE_GLOBAL) {
-        LLVMValueRef all = room_of(u, space), room = l->BuildSub(b, all, bytes, "");
-        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, all, bytes, ""), l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
-        nat_leave_unless(u, ok);
-        return;
-    }
     LLVMValueRef inside = l->BuildICmp(b, NAT_INT_ULT, offset, u->global_bytes, "");
     LLVMValueRef page = l->BuildSelect(b, inside, l->BuildLShr(b, offset, quad(u, 12), ""), quad(u, 0), "");
     LLVMValueRef valid = l->BuildLoad2(b, u->b.i16, l->BuildGEP2(b, u->b.i16, write ? u->store_valid : u->load_valid, &page, 1, ""), "");
@@ -185,29 +176,125 @@ static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef o
         LLVMValueRef mark = l->BuildLoad2(b, u->b.i8, nat_address(u, u->dirty, page), "");
         ok = l->BuildAnd(b, ok, l->BuildICmp(b, NAT_INT_EQ, mark, l->ConstInt(u->b.i8, EMU_NATIVE_DIRTY, 0), ""), "");
     }
-    LLVMBasicBlockRef go = begin_rare(u, ok);
+    return ok;
+}
+
+/** Emits code that leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and
+ *  @offset is a multiple of @align. @bytes is an i64. @rest: as for nat_check(). */
+static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, LLVMValueRef bytes,
+                        unsigned align, bool write)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+
+    nat_must_be_aligned(u, rest, align);
+    if (space != ISA_SPACE_GLOBAL) {
+        LLVMValueRef all = room_of(u, space), room = l->BuildSub(b, all, bytes, "");
+        LLVMValueRef inside = l->BuildICmp(b, NAT_INT_ULE, offset, room, "");
+        nat_leave_unless(u, l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, all, bytes, ""), inside, ""));
+        return;
+    }
+    LLVMBasicBlockRef go = begin_rare(u, look_up(u, offset, bytes, write));
     LLVMTypeRef types[3] = {u->b.i64, u->b.i64, u->b.i1};
     LLVMValueRef args[3] = {offset, bytes, l->ConstInt(u->b.i1, write, 0)};
     end_rare(u, go, offsetof(struct emu_native_calls, reach), types, args, 3);
 }
-/* The address of a load from global memory is compared with a window. The comparison takes a third of the instructions that a
- * look-up in the table of pages takes. */
+/* The address of an access to global memory is compared with a window. The comparison takes a third of the instructions that a
+ * look-up in the table of pages takes. A store outside of a window that is not empty looks in the table, because a window of
+ * stores may be a small part of the allocation. */
 void nat_check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef rest, uint64_t bytes, unsigned align,
                bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef low, count;
 
-    if (space != ISA_SPACE_GLOBAL || write) {
+    if (space != ISA_SPACE_GLOBAL) {
         check_range(u, space, offset, rest, quad(u, bytes), align, write);
         return;
     }
-    must_be_aligned(u, rest, align);
+    nat_must_be_aligned(u, rest, align);
     const uint32_t slot = load_window(u, &low, &count);
     LLVMBasicBlockRef go = begin_rare(u, l->BuildICmp(u->b.b, NAT_INT_ULT, l->BuildSub(u->b.b, offset, low, ""), count, ""));
     LLVMTypeRef types[3] = {u->b.i32, u->b.i64, u->b.i64};
     LLVMValueRef args[3] = {l->ConstInt(u->b.i32, slot, 0), offset, quad(u, bytes)};
-    end_rare(u, go, offsetof(struct emu_native_calls, load), types, args, 3);
+    if (write) {
+        LLVMBasicBlockRef fill = nat_new_block(u), look = nat_new_block(u);
+        (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, count, quad(u, 0), ""), fill, look);
+        position(u, look);
+        (void)l->BuildCondBr(u->b.b, look_up(u, offset, quad(u, bytes), true), go, fill);
+        position(u, fill);
+    }
+    end_rare(u, go, write ? offsetof(struct emu_native_calls, store) : offsetof(struct emu_native_calls, load), types, args, 3);
+}
+
+/* ---- checks of several loads ---------------------------------------------------------------------- */
+
+bool nat_goes_on(const struct nat_unit *u, uint32_t k)
+{
+    const enum nat_kind kind = (enum nat_kind)u->kind[k];
+
+    return kind == NAT_ROW || kind == NAT_NOTHING || kind == NAT_LOAD || kind == NAT_SCALAR_LOAD || kind == NAT_STORE;
+}
+
+/** Returns whether instruction @k writes a register from which load @load computes its address. */
+static bool moves(const struct nat_unit *u, uint32_t k, const struct isa_insn *load)
+{
+    const unsigned mode = isa_mod_get(load, ISA_MOD_AMODE);
+    struct nat_set reads, writes;
+
+    nat_uses(u, k, &reads, &writes);
+    return nat_has(&writes, NAT_V + load->a) || (mode == ISA_AMODE_PAIR && nat_has(&writes, NAT_V + load->a + 1)) ||
+           ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) && (nat_has(&writes, NAT_S + load->c) || nat_has(&writes, NAT_S + load->c + 1)));
+}
+
+/** Returns whether the address of load @k differs from that of @load only by a constant, if its registers have the same values. */
+static bool is_like(const struct nat_unit *u, uint32_t k, const struct isa_insn *load)
+{
+    const struct isa_insn *other = &u->insn[k];
+
+    return u->kind[k] == NAT_LOAD && other->op == load->op && other->guard == ISA_PT && other->a == load->a && other->c == load->c &&
+           isa_mod_get(other, ISA_MOD_AMODE) == isa_mod_get(load, ISA_MOD_AMODE) &&
+           isa_mod_get(other, ISA_MOD_ASCALE) == isa_mod_get(load, ISA_MOD_ASCALE) && isa_mem_bytes(other) == isa_mem_bytes(load);
+}
+
+bool nat_is_covered(struct nat_unit *u, uint64_t bytes, int64_t *low, int64_t *high)
+{
+    const struct isa_insn *load = &u->insn[u->at];
+    const int64_t disp = isa_x_disp(load->x), size = (int64_t)bytes;
+    const uint32_t end = u->block[u->block_of[u->at]].first + u->block[u->block_of[u->at]].count;
+    int64_t from = disp, to = disp;
+    bool grows = true;
+
+    *low = 0;
+    *high = size;
+    if (load->guard != ISA_PT || isa_mod_get(load, ISA_MOD_AMODE) == ISA_AMODE_32) /* the constant may wrap the sum */
+        return false;
+    for (unsigned i = 0; i < u->covered_count; i++) {
+        const struct nat_covered *c = &u->covered[i];
+        bool same = is_like(u, c->at, load) && c->low <= disp && disp < c->high;
+
+        for (uint32_t k = c->at; k < u->at && same; k++)
+            same = !moves(u, k, load);
+        if (same)
+            return true;
+    }
+    while (grows) { /* the loads may have any order */
+        grows = false;
+        for (uint32_t k = u->at; k < end && nat_goes_on(u, k) && (k == u->at || !moves(u, k - 1, load)); k++) {
+            const int64_t other = isa_x_disp(u->insn[k].x);
+
+            if (k == u->at || !is_like(u, k, load) || (other >= from && other <= to) || other < from - size || other > to + size)
+                continue;
+            from = other < from ? other : from;
+            to = other > to ? other : to;
+            grows = true;
+        }
+    }
+    *low = from - disp;
+    *high = to + size - disp;
+    u->covered[u->covered_count % LW_COUNT_OF(u->covered)] = (struct nat_covered){u->at, from, to + 1};
+    u->covered_count += u->covered_count < LW_COUNT_OF(u->covered);
+    return false;
 }
 
 /** Returns @lanes as an i64. */

@@ -696,7 +696,7 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
     unsigned kept = 0;
 
     u->block_first = b->first;
-    u->block_loads = u->block_stores = 0;
+    u->block_loads = u->block_stores = u->covered_count = 0;
     u->leave_at = 0;
     nat_live_in(u, b, u->live);
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
@@ -711,6 +711,8 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
             kept += nat_overwrites(u);
         u->generic = false;
         generalise(u);
+        if (!nat_goes_on(u, i))
+            u->covered_count = 0;
         if ((u->masked || u->region != NULL) && u->kind[i] != NAT_BRANCH)
             must_be_alone(u);
         switch (u->kind[i]) {

@@ -143,28 +143,6 @@ static struct nat_offsets offsets_of(struct nat_unit *u, const struct place *at)
 
 /* ---- data ------------------------------------------------------------------------------------- */
 
-static LLVMValueRef masked(struct nat_unit *u, const char *name, LLVMTypeRef type, LLVMValueRef *args, unsigned count)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMTypeRef types[2] = {type, u->b.pointer};
-    const unsigned id = l->LookupIntrinsicID(name, strlen(name));
-
-    LLVMValueRef function = l->GetIntrinsicDeclaration(u->b.module, id, types, 2);
-
-    return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), function, args, count, "");
-}
-LLVMValueRef nat_load_masked(struct nat_unit *u, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask)
-{
-    LLVMValueRef args[4] = {at, u->b.llvm->ConstInt(u->b.i32, align, 0), mask, u->b.llvm->ConstNull(type)};
-
-    return masked(u, "llvm.masked.load", type, args, 4);
-}
-void nat_store_masked(struct nat_unit *u, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask)
-{
-    LLVMValueRef args[4] = {value, at, u->b.llvm->ConstInt(u->b.i32, align, 0), mask};
-
-    (void)masked(u, "llvm.masked.store", u->b.llvm->TypeOf(value), args, 4);
-}
 /** Returns the mask of @count lanes of the access, from lane @first on, with the bit of each lane repeated @words times. */
 static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned first, unsigned count, unsigned words)
 {
@@ -752,6 +730,23 @@ static void load_scattered(struct nat_unit *u, const struct place *at, const str
     choose(u, words, from, out, data);
 }
 
+/** Emits the checks of all rows of a load, before the first row is loaded: [0, @size) after the first byte of each row. Returns true
+ *  if an earlier load has checked them. */
+static bool check_rows(struct nat_unit *u, const struct place *at, unsigned rows, uint64_t size, unsigned bytes)
+{
+    int64_t low, high;
+
+    if (nat_is_covered(u, size, &low, &high)) {
+        nat_must_be_aligned(u, at->rest, bytes);
+        return true;
+    }
+    for (unsigned row = 0; row < rows; row++) {
+        LLVMValueRef offset = u->b.llvm->BuildAdd(u->b.b, row_offset(u, at, row), quad(u, (uint64_t)low), "");
+        nat_check(u, at->space, offset, at->rest, (uint64_t)(high - low), bytes, false);
+    }
+    return false;
+}
+
 /** Emits a load of global or shared memory. Returns true if all lanes load the same address: then data[word] is one word, and
  *  otherwise a vector. */
 static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size, unsigned bytes, unsigned words,
@@ -762,9 +757,10 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     const int64_t way = at->sx * (int64_t)(u->columns - 1);
     const unsigned rows = at->flat ? 1 : u->rows;
     LLVMValueRef part[4] = {NULL};
+    bool fetched = false;
 
     if (equal && at->flat) {
-        nat_check(u, at->space, at->base, at->rest, bytes, bytes, false);
+        (void)check_rows(u, at, 1, bytes, bytes);
         load_equal(u, at, at->base, size, words, data);
         return true;
     }
@@ -772,8 +768,7 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
      * may have invalid addresses, which must not be checked. */
     const bool ranges = at->affine && at->sx >= 0 && way < EMU_NATIVE_PAGE && at->sx % bytes == 0 && !u->lanes.some;
     if (ranges) {
-        for (unsigned row = 0; row < rows; row++) /* checks all rows before the first load */
-            nat_check(u, at->space, row_offset(u, at, row), at->rest, (uint64_t)way + bytes, bytes, false);
+        fetched = check_rows(u, at, rows, (uint64_t)way + bytes, bytes);
     } else if (run && u->rows == 1) {
         nat_check_masked_row(u, at->space, at->base, at->rest, bytes, false);
     } else {
@@ -788,7 +783,7 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
         load_scattered(u, at, &lanes, size, words, strides, at->affine ? 0 : bytes < 4 ? 2 : 1, data);
         return false;
     }
-    if (run && !u->lanes.some)
+    if (run && !u->lanes.some && !fetched)
         prefetch(u, at, rows, bytes);
     for (unsigned row = 0; row < u->rows; row++) {
         if (row < rows || u->lanes.some) {

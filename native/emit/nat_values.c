@@ -502,6 +502,29 @@ LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p)
         bits = l->BuildTrunc(u->b.b, bits, mask_type(u), "");
     return bits;
 }
+static LLVMValueRef masked(struct nat_unit *u, const char *name, LLVMTypeRef type, LLVMValueRef *args, unsigned count)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef types[2] = {type, u->b.pointer};
+    const unsigned id = l->LookupIntrinsicID(name, strlen(name));
+
+    LLVMValueRef function = l->GetIntrinsicDeclaration(u->b.module, id, types, 2);
+
+    return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), function, args, count, "");
+}
+LLVMValueRef nat_load_masked(struct nat_unit *u, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask)
+{
+    LLVMValueRef args[4] = {at, u->b.llvm->ConstInt(u->b.i32, align, 0), mask, u->b.llvm->ConstNull(type)};
+
+    return masked(u, "llvm.masked.load", type, args, 4);
+}
+void nat_store_masked(struct nat_unit *u, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask)
+{
+    LLVMValueRef args[4] = {value, at, u->b.llvm->ConstInt(u->b.i32, align, 0), mask};
+
+    (void)masked(u, "llvm.masked.store", u->b.llvm->TypeOf(value), args, 4);
+}
+
 /** Stores a register to the register file, in the lanes of the split. */
 void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value)
 {
