@@ -16,6 +16,7 @@
  *     nat_memory.c   IR of loads and stores
  *     nat_region.c   IR of regions in which lanes have diverged
  *     nat_emit.c     IR of the whole kernel: flow, entering, leaving
+ *     nat_wide.c     IR of short kernels for several warps together
  *   compile/
  *     nat_llvm.c     loads LLVM
  *     nat_compile.c  the steps above in turn, and LLVM's code generation: compiles a kernel to an object file
@@ -248,6 +249,11 @@ struct nat_unit {
     uint32_t block_first;
     struct nat_covered covered[4]; /* checks that were emitted last in this block */
     unsigned covered_count;
+    struct {
+        LLVMBasicBlockRef start, plain; /* code for several warps together, or NULL; code for one warp */
+        bool active;         /* this code is being emitted */
+        bool stored, failed; /* it has stored; it would leave after a store, or is not worth while */
+    } wide;
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or executed the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,

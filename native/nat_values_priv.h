@@ -86,6 +86,25 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b);
 void nat_leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live, LLVMValueRef lanes);
 /** Returns an i1 that is true if @lanes, a vector of i1, is true in at least one executed lane. */
 LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes);
+/** Adds a site, a point at which native code is left, and returns the number of the site. */
+uint32_t nat_add_site(struct nat_unit *u, struct emu_native_site site);
+/** Adds @count to the variable @counter. */
+void nat_add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count);
+/** Converts the registers that the next instruction does not write, but whose shapes it makes more general: the other register of
+ *  an affine pair, and at a bsync the registers that may differ between the lanes that reconverge there. */
+void nat_generalise(struct nat_unit *u);
+/** Sets all predicates to false, the value that they have until the code writes them. */
+void nat_clear_predicates(struct nat_unit *u);
+/** Called for an instruction at which all lanes that have not exited exit, or at which the warp is parked. Emits code that runs the
+ *  next warp of the block or, after the last warp, the first warp of this block or of another block, if native code may execute
+ *  that warp. If it may not, control continues at the code emitted after this call. @site: number of the instruction's site. */
+void nat_emit_next_warp(struct nat_unit *u, uint32_t site);
+/** Emits the code for several warps together, if the kernel can have such code: it begins at u->wide.start, or this is NULL
+ *  (nat_wide.c). */
+void nat_emit_wide(struct nat_unit *u);
+/** Emits the start of a warp in a kernel with code for several warps: jumps to that code if the next warps can execute it. The code for
+ *  one warp follows. */
+void nat_choose_wide(struct nat_unit *u);
 /** Returns element @i of a vector. */
 LLVMValueRef nat_lane(struct nat_unit *u, LLVMValueRef vector, unsigned i);
 

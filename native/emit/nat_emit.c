@@ -178,8 +178,7 @@ struct nat_shared *nat_shared_function(struct nat_unit *u, const struct nat_set 
     return f;
 }
 
-/** Adds a site, a point at which native code is left, and returns the number of the site. */
-static uint32_t add_site(struct nat_unit *u, struct emu_native_site site)
+uint32_t nat_add_site(struct nat_unit *u, struct emu_native_site site)
 {
     if (u->sites == u->sites_room) {
         const uint32_t room = u->sites_room == 0 ? 64 : 2 * u->sites_room;
@@ -232,7 +231,7 @@ static void comes_from_here(struct nat_unit *u, const struct nat_shared *f, uint
 
 void nat_leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live, LLVMValueRef lanes)
 {
-    const uint32_t number = add_site(u, site);
+    const uint32_t number = nat_add_site(u, site);
     const struct nat_shared *f = u->through ? leave_shared(u, live) : NULL;
 
     if (f != NULL) {
@@ -276,13 +275,14 @@ static void leave_here(struct nat_unit *u)
 void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 {
     LLVMBasicBlockRef go = nat_new_block(u);
+    u->wide.failed = u->wide.failed || u->wide.stored;
     /* all checks of one segment, and with u->through all checks of one instruction, jump to the same code, which leaves native
      * code */
     const uint32_t at = u->through ? u->at : u->segment.first;
     const bool again = u->leave_at == at + 1;
 
     if (!again && u->through) {
-        u->leave_site = add_site(u, site_here(u));
+        u->leave_site = nat_add_site(u, site_here(u));
         u->leave_shared = leave_shared(u, &u->live[u->at - u->block_first]);
         u->leave = u->leave_shared != NULL ? u->leave_shared->block : u->refused;
     } else if (!again) {
@@ -301,7 +301,7 @@ void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 
 /* ---- flow ------------------------------------------------------------------------------------- */
 
-static void add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
+void nat_add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
 
@@ -311,9 +311,9 @@ static void add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
 
 void nat_count_block(struct nat_unit *u, const struct nat_block *b)
 {
-    add_to(u, u->counted, b->count);
-    add_to(u, u->loads, u->block_loads);
-    add_to(u, u->stores, u->block_stores);
+    nat_add_to(u, u->counted, b->count);
+    nat_add_to(u, u->loads, u->block_loads);
+    nat_add_to(u, u->stores, u->block_stores);
 }
 
 /** Returns true if a register of shape @from is stored in the same way as a register of shape @want. */
@@ -476,9 +476,7 @@ static void must_be_alone(struct nat_unit *u)
         nat_leave_unless(u, u->alone);
 }
 
-/** Converts the registers that the next instruction does not write, but whose shapes it makes more general: the other register of
- *  an affine pair, and at a bsync the registers that may differ between the lanes that reconverge there. */
-static void generalise(struct nat_unit *u)
+void nat_generalise(struct nat_unit *u)
 {
     struct nat_state after = u->state;
     struct nat_set reads, writes;
@@ -494,8 +492,7 @@ static void generalise(struct nat_unit *u)
                                nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
 }
 
-/** Sets all predicates to false, the value that they have until the code writes them. */
-static void clear_predicates(struct nat_unit *u)
+void nat_clear_predicates(struct nat_unit *u)
 {
     for (unsigned p = 0; p < 7; p++) {
         nat_write_variable(u, &u->values.pred_same[p], u->b.i1, u->b.llvm->ConstNull(u->b.i1));
@@ -511,10 +508,7 @@ static LLVMValueRef executed(struct nat_unit *u)
     return l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), quad(u, u->at - u->block_first), "");
 }
 
-/** Called for an instruction at which all lanes that have not exited exit, or at which the warp is parked. Emits code that runs the
- *  next warp of the block or, after the last warp, the first warp of this block or of another block, if native code may execute
- *  that warp. If it may not, control continues at the code emitted after this call. @site: number of the instruction's site. */
-static void emit_next_warp(struct nat_unit *u, uint32_t site)
+void nat_emit_next_warp(struct nat_unit *u, uint32_t site)
 {
     const struct nat_llvm *l = u->b.llvm;
 
@@ -559,12 +553,12 @@ static void emit_next_warp(struct nat_unit *u, uint32_t site)
     LLVMValueRef warp = l->BuildPhi(u->b.b, u->b.i64, "");
     l->AddIncoming(warp, &after, &done, 1);
     l->AddIncoming(warp, &first, &again, 1);
-    add_to(u, u->loads, u->block_loads);
-    add_to(u, u->stores, u->block_stores);
+    nat_add_to(u, u->loads, u->block_loads);
+    nat_add_to(u, u->stores, u->block_stores);
     (void)l->BuildStore(u->b.b, quad(u, 0), u->counted);
     (void)l->BuildStore(u->b.b, warp, u->ended);
     if (!u->through)
-        clear_predicates(u);
+        nat_clear_predicates(u);
     (void)l->BuildBr(u->b.b, u->entry != NULL ? u->dispatch : u->start[0]);
     position(u, leave);
 }
@@ -590,8 +584,8 @@ static void emit_bar(struct nat_unit *u, const struct nat_block *b)
     u->state = *to->in;
     if (!u->through)
         nat_park(u, &to->live);
-    const uint32_t number = add_site(u, site);
-    emit_next_warp(u, number);
+    const uint32_t number = nat_add_site(u, site);
+    nat_emit_next_warp(u, number);
     put_site(u, word(u, number));
 }
 
@@ -680,7 +674,7 @@ static void emit_exit(struct nat_unit *u, const struct nat_block *b)
     }
     (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, bits, running, ""), all, some);
     position(u, all);
-    emit_next_warp(u, add_site(u, site_here(u)));
+    nat_emit_next_warp(u, nat_add_site(u, site_here(u)));
     leave_here(u);
     position(u, some);
     if (u->gone != NULL) {
@@ -710,7 +704,7 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
         if (!u->through)
             kept += nat_overwrites(u);
         u->generic = false;
-        generalise(u);
+        nat_generalise(u);
         if (!nat_goes_on(u, i))
             u->covered_count = 0;
         if ((u->masked || u->region != NULL) && u->kind[i] != NAT_BRANCH)
@@ -730,7 +724,7 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
         case NAT_BAR: emit_bar(u, b); return false;
         case NAT_LEAVE:
             if (insn->op == ISA_EXIT && insn->guard == ISA_PT && !insn->guard_neg)
-                emit_next_warp(u, add_site(u, site_here(u)));
+                nat_emit_next_warp(u, nat_add_site(u, site_here(u)));
             leave_here(u);
             return false;
         default: break;
@@ -745,6 +739,8 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
     position(u, u->start[b - u->block]);
     if (u->through)
         nat_forget_values(u);
+    if (b == u->block && u->wide.start != NULL)
+        nat_choose_wide(u);
     u->state = *b->in;
     if (!nat_emit_instructions(u, b))
         return;
@@ -873,7 +869,7 @@ bool nat_emit(struct nat_unit *u)
     u->live = calloc(u->count, sizeof *u->live);
     if (u->start == NULL || u->live == NULL)
         return false;
-    (void)add_site(u, (struct emu_native_site){0}); /* site 0: native code is left before it executes an instruction */
+    (void)nat_add_site(u, (struct emu_native_site){0}); /* site 0: native code is left before it executes an instruction */
     l->PositionBuilderAtEnd(u->entry_builder, u->entry_block);
     dispatch = nat_new_block(u);
     position(u, dispatch);
@@ -886,7 +882,7 @@ bool nat_emit(struct nat_unit *u)
         if (u->insn[i].op == ISA_ST_LOCAL)
             u->local_stores = nat_counter(u, offsetof(struct emu_native_frame, local_stores));
     if (!u->through)
-        clear_predicates(u);
+        nat_clear_predicates(u);
     for (uint32_t n = 0; n < u->blocks; n++)
         u->misses = u->misses || (u->region_of != NULL && u->region_of[n] != NULL);
     bool has_bar = false; /* true: a warp may have to wait at a barrier for the other warps of its block */
@@ -959,6 +955,7 @@ bool nat_emit(struct nat_unit *u)
                            offsetof(struct emu_native_frame, local_stores));
     }
     (void)l->BuildRetVoid(u->b.b);
+    nat_emit_wide(u);
     for (uint32_t n = 0; n < u->blocks; n++) {
         if (u->block[n].in->reached) {
             emit_block(u, &u->block[n]);

@@ -182,22 +182,36 @@ static struct nat_value like(const struct nat_build *b, struct nat_value x, uint
 static struct nat_value divide(const struct nat_build *b, struct nat_value *a, unsigned type, bool remainder)
 {
     const struct nat_llvm *l = b->llvm;
+    const bool uniform = a[0].vector && !a[1].vector && !nat_is_wide(type);
 
-    as(b, a, 2, type);
-    const struct nat_value one = like(b, a[0], 1);
+    if (!uniform)
+        as(b, a, 2, type);
+    for (unsigned i = 0; uniform && i < 2; i++)
+        a[i] = nat_convert(b, a[i], type);
     LLVMValueRef zero = l->BuildICmp(b->b, NAT_INT_EQ, a[1].v, zero_of(b, a[1]), ""), harmless = zero, minus = NULL;
     if (nat_is_signed(type)) {
         minus = l->BuildICmp(b->b, NAT_INT_EQ, a[1].v, like(b, a[1], ~UINT64_C(0)).v, "");
         harmless = l->BuildOr(b->b, zero, minus, "");
     }
-    LLVMValueRef by = l->BuildSelect(b->b, harmless, one.v, a[1].v, "");
+    LLVMValueRef by = l->BuildSelect(b->b, harmless, like(b, a[1], 1).v, a[1].v, "");
     LLVMValueRef q;
     if (a[0].vector && !nat_is_wide(type)) {
         /* The host divides vectors of f64 only. The quotient of two 32-bit numbers has an error below 2^-21 / b, and its distance
          * to the next integer is 0 or at least 1 / b, so that rounding never reaches this integer. */
         const struct nat_value x = nat_convert(b, a[0], NAT_F64);
-        const struct nat_value y = nat_convert(b, (struct nat_value){by, (uint8_t)type, true}, NAT_F64);
-        LLVMValueRef ratio = l->BuildFDiv(b->b, x.v, y.v, "");
+        const struct nat_value y = nat_convert(b, (struct nat_value){by, (uint8_t)type, !uniform}, NAT_F64);
+        LLVMValueRef ratio;
+        if (uniform) {
+            /* The reciprocal of the divisor is a little too large: by 2^-50 of it, more than the two roundings. So the ratio is not
+             * below the quotient, and exceeds it by less than 2^-49 of it, which is below 1 / b. */
+            LLVMValueRef above = l->ConstReal(b->f64, 0x1.0000000000004p0), part = l->BuildFDiv(b->b, above, y.v, "");
+            ratio = l->BuildFMul(b->b, x.v, nat_splat(b, part, b->width), "");
+            by = nat_splat(b, by, b->width);
+            zero = nat_splat(b, zero, b->width);
+            minus = minus != NULL ? nat_splat(b, minus, b->width) : NULL;
+        } else {
+            ratio = l->BuildFDiv(b->b, x.v, y.v, "");
+        }
         q = nat_is_signed(type) ? l->BuildFPToSI(b->b, ratio, l->TypeOf(by), "") : l->BuildFPToUI(b->b, ratio, l->TypeOf(by), "");
         if (remainder)
             q = l->BuildSub(b->b, a[0].v, l->BuildMul(b->b, q, by, ""), "");

@@ -851,6 +851,7 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
     const bool run = at.affine && at.sx == (int64_t)bytes;
     if (!run) {
         const struct nat_offsets lanes = offsets_of(u, &at);
+        u->wide.failed = u->wide.active; /* more lanes only make the search for equal addresses longer */
         store_scattered(u, &at, all, &lanes, size, words, !at.affine);
         return;
     }

@@ -623,7 +623,7 @@ static bool emit_position(struct nat_unit *u, const struct isa_insn *insn, enum 
     value = nat_member(u, u->b.i32, offsetof(struct emu_native_frame, first_thread)); /* the position of the warp's first thread */
     if (u->ended != NULL) {
         LLVMValueRef ended = l->BuildTrunc(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""), u->b.i32, "");
-        value = l->BuildAdd(u->b.b, value, l->BuildMul(u->b.b, ended, l->ConstInt(u->b.i32, u->width, 0), ""), "");
+        value = l->BuildAdd(u->b.b, value, l->BuildMul(u->b.b, ended, l->ConstInt(u->b.i32, u->job->width, 0), ""), "");
     }
     if (sr == ISA_SR_LANEID)
         value = l->ConstInt(u->b.i32, 0, 0);
