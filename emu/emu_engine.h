@@ -297,6 +297,8 @@ struct emu_native_frame {
                               * `divided` is 0 */
     uint64_t divergences, merges; /* all warps: as in struct emu_stats */
     uint64_t passes;         /* all warps: number of times that all lanes of the warp arrived at a bsync together */
+    uint64_t wide_wait, wide_penalty; /* used only by native code: how often it begins a warp alone before it tries again to execute
+                              * several warps together, and this number after the last time that it could not do so */
     uint64_t local_stores;   /* number of retired stores to local memory, which `stores` does not count, because they are no
                               * progress (MACHINE 4) */
 };
