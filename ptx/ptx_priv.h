@@ -221,8 +221,9 @@ struct ptx_insn {
     uint8_t operand_count;
     uint8_t orders;  /* value of ISA_MOD_BMEM that the pragma before a barrier specifies */
     bool no_line;    /* the preceding .loc has line 0, because the instruction belongs to several lines or to none */
-    bool newer;      /* a pragma says that the instruction belongs to our OpenCL library. The instruction may be newer than the
-                      * module's .version */
+    bool newer;      /* a pragma says that the instruction belongs to our OpenCL library, or the instruction is part of an
+                      * expansion. The instruction may be newer than the module's .version */
+    uint8_t part_of; /* instruction that the parser expanded to this one and others, or PTX_OP_NONE */
     uint32_t guard;  /* predicate register, or PTX_NONE */
     uint32_t line, loc;
     uint64_t words[3]; /* bit set, by enum ptx_word, of the modifiers that no selection rule has handled yet */
@@ -484,6 +485,9 @@ struct ptx_parser {
     const char *statement;         /* start of the current statement, on line statement_line */
     unsigned statement_line;
     enum ptx_op op;                /* instruction of the statement whose modifier @unknown is not supported */
+    enum ptx_op expands;           /* instruction whose expansion (ptx_expand.c) is being parsed, or PTX_OP_NONE */
+    const char *text_end;          /* end of the module's text and nesting of braces while an expansion is being parsed */
+    unsigned text_depth;
     const char *unknown;
     struct ptx_scope *scope;
     struct ptx_map ops, words; /* names of instructions and modifiers */
@@ -537,6 +541,8 @@ const struct ptx_symbol *ptx_callee(const struct ptx_module *module, const struc
 bool ptx_select_provides(const char *name);
 /** Returns true if ptx_select() has a rule for @op. Operands of instructions other than calls are not parsed. */
 bool ptx_op_supported(enum ptx_op op);
+/** Returns true if the parser replaces the operation by other instructions (ptx_expand.c). */
+bool ptx_op_expands(enum ptx_op op);
 
 /* ---- special registers ------------------------------------------------------------------ */
 

@@ -248,3 +248,15 @@ bool ptx_op_supported(enum ptx_op op)
 
     return (unsigned)op < PTX_OP_COUNT && !refused[op];
 }
+
+bool ptx_op_expands(enum ptx_op op)
+{
+    static const bool expanded[PTX_OP_COUNT] = {
+#undef RULE_IS_none
+#define RULE_IS_expanded 1,
+#define OP(id, name, effect, rule) [PTX_##id] = RULE_SECOND(RULE_IS_##rule 1),
+#include "ptx/ptx_ops.def"
+    };
+
+    return (unsigned)op < PTX_OP_COUNT && expanded[op];
+}

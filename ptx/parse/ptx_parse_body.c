@@ -2,7 +2,7 @@
 /* Parses function bodies: scopes, registers, labels, statements, operands. */
 #include <stdio.h>
 
-#include "ptx/ptx_priv.h"
+#include "ptx/parse/ptx_expand_priv.h"
 
 enum { MOST_NAMES = 4096 }; /* limit of the declared names that are compared with an undeclared one for "did you mean" */
 
@@ -670,13 +670,17 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     if (op == NULL)
         unknown_insn(lex->job, name, line);
     struct ptx_insn insn = { .op = (uint8_t)*op, .guard = guard, .guard_neg = guard_neg,
-                             .orders = parser->orders, .newer = parser->newer, .no_line = parser->no_line,
-                             .line = line, .loc = parser->loc };
+                             .orders = parser->orders, .newer = parser->newer || parser->expands != 0,
+                             .no_line = parser->no_line, .part_of = (uint8_t)parser->expands, .line = line, .loc = parser->loc };
 
     parser->orders = 0;
     parser->newer = false;
-    parse_modifiers(parser, &insn);
     parser->op = (enum ptx_op)insn.op;
+    if (ptx_op_expands(parser->op)) {
+        ptx_expand_statement(parser, &insn);
+        return;
+    }
+    parse_modifiers(parser, &insn);
     parser->unknown = insn.unknown;
     uint32_t index = (uint32_t)parser->function->insns.count;
 
@@ -810,17 +814,19 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
         parser->loc = PTX_NEXT_LOC;
 }
 
-static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *function_scope)
+void ptx_parse_statements(struct ptx_parser *parser, const struct ptx_scope *function_scope, unsigned outer_depth)
 {
     struct ptx_lexer *lex = &parser->lex;
 
-    while (parser->depth != 0) {
+    do {
         char c = ptx_lex_peek(lex);
         unsigned line = lex->line;
         struct ptx_name name;
 
-        parser->statement = lex->p;
-        parser->statement_line = line;
+        if (parser->expands == PTX_OP_NONE) {
+            parser->statement = lex->p;
+            parser->statement_line = line;
+        }
         parser->unknown = NULL;
         if (c == '}') {
             lex->p++;
@@ -873,7 +879,7 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
         } else {
             expected(parser, "a statement");
         }
-    }
+    } while (parser->depth != outer_depth);
 }
 
 /* Skips the rest of a body with an unsupported construct. Other statements of the body may depend on the unsupported
@@ -920,12 +926,17 @@ void ptx_parse_body(struct ptx_parser *parser)
     job->stop = &stop;
     parser->lex.notes = &parser->function->notes;
     if (setjmp(stop) == 0) {
-        parse_statements(parser, scope);
+        ptx_parse_statements(parser, scope, 0);
         parser->lex.notes = NULL;
         job->stop = outer;
         return;
     }
     parser->lex.notes = NULL;
+    if (parser->expands != PTX_OP_NONE) {
+        parser->expands = PTX_OP_NONE;
+        parser->lex.end = parser->text_end;
+        parser->depth = parser->text_depth;
+    }
     if (job->status == LW_EINPUT && parser->unknown != NULL) { /* the error may be in operands whose syntax the unknown
                                                                 * modifier determines, so the modifier is reported */
         const char *unknown = parser->unknown;

@@ -13,6 +13,12 @@ static void ptx_rule_flow(struct ptx_sel *sel)
     (void)sel;
 }
 
+/* Emits nothing: the instructions of the expansion follow. */
+static void ptx_rule_expanded(struct ptx_sel *sel)
+{
+    (void)sel;
+}
+
 ptx_rule_fn ptx_rule(enum ptx_op op)
 {
     static const ptx_rule_fn rules[PTX_OP_COUNT] = {

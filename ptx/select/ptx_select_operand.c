@@ -14,7 +14,8 @@ void ptx_sel_fail(struct ptx_sel *sel, enum lw_status status, const char *fmt, .
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    ptx_fail(sel->job, sel->in.line, status, "%s: %s", ptx_op_name((enum ptx_op)sel->in.op), text);
+    ptx_fail(sel->job, sel->in.line, status, "%s: %s",
+             ptx_op_name((enum ptx_op)(sel->in.part_of != PTX_OP_NONE ? sel->in.part_of : sel->in.op)), text);
 }
 
 void ptx_sel_operands(struct ptx_sel *sel, unsigned low, unsigned high)

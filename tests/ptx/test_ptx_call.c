@@ -875,7 +875,7 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
 /* The translator ignores a function that no kernel reaches, whatever it contains. */
 static void functions_that_nobody_calls_are_left_out(void **state)
 {
-    static const char text[] = HEAD ".func other() { suld.b.2d.v4.b32.trap {a}, [b, {c}]; }\n"
+    static const char text[] = HEAD ".func other() { tld4.r.2d.v4.f32.f32 {a}, [b, {c}]; }\n"
                                     ".func used() { ret; }\n.entry k() { call used; ret; }\n";
     struct isa_object *object;
     struct lw_error err;

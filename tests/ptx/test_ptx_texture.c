@@ -61,8 +61,6 @@ static void refusals_name_the_kind(void **state)
         T("tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3};", "expected"),
         T("tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1}", "expected ']' after the coordinates"),
         T("tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5}];", "'tld4' is not supported"),
-        T("txq.width.b32 %r1, [line];", "'txq' is not supported"),
-        T("suld.b.1d.b32.trap %r1, [face, {%r2}];", "'suld' is not supported"),
 #undef T
     };
 

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests instructions that the parser replaces by others: accesses to surfaces and queries. The texts have the forms that nvcc
+ * writes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "emu/emu.h"
+#include "ptx/ptx.h"
+
+enum { LANES = 32, WORDS = 4, WIDTH = 6, HEIGHT = 4, DEPTH = 3, PITCH = WIDTH * 4 };
+#define KERNEL(body)                                                                          \
+    ".version 8.0\n.target sm_80\n.address_size 64\n"                                         \
+    ".global .surfref face;\n"                                                                \
+    ".visible .entry k(.param .u64 out, .param .u64 object) {\n"                              \
+    ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<30>; .reg .f32 %f<30>; .reg .b64 %d<16>; .reg .f64 %fd<8>;\n" \
+    "mov.u32 %r0, %tid.x; ld.param.u64 %d0, [out]; mul.wide.u32 %d1, %r0, 16;\n"              \
+    "add.s64 %d0, %d0, %d1; ld.param.u64 %d2, [object];\n" body "\nret; }\n"
+
+static void ok(enum lw_status status, const struct lw_error *err)
+{
+    if (status != LW_OK)
+        fail_msg("%s", err->text);
+}
+
+/** Buffers of a run. The surface has WIDTH * HEIGHT * DEPTH words: word k is 1000 + k. */
+struct result {
+    uint32_t out[LANES][WORDS], surface[WIDTH * HEIGHT * DEPTH];
+    struct emu_stop stop;
+};
+
+/* Runs a kernel with a block of 32 threads. The surface object has @axes dimensions, or layers of one or two dimensions. */
+static void run(const char *text, unsigned axes, bool layers, unsigned width, struct result *result)
+{
+    struct emu_config config;
+    struct emu_machine *machine;
+    struct emu_engine *engine;
+    struct emu_program *program;
+    struct isa_object *object;
+    struct lw_error err;
+    uint64_t params[2], texels;
+
+    ok(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), &err);
+    emu_config_default(&config);
+    config.arena_bytes = 1 << 20;
+    config.warp_width = width;
+    ok(emu_machine_create(&config, &machine, &err), &err);
+    ok(emu_program_load(machine, object, &program, &err), &err);
+    ok(emu_alloc(machine, sizeof result->out, "out", 0, &params[0], &err), &err);
+    ok(emu_alloc(machine, sizeof result->surface, "texels", 0, &texels, &err), &err);
+    ok(emu_alloc(machine, EMU_TEXTURE_BYTES, "object", EMU_ALLOC_READ_ONLY, &params[1], &err), &err);
+    for (unsigned i = 0; i < WIDTH * HEIGHT * DEPTH; i++)
+        result->surface[i] = 1000 + i;
+    ok(emu_global_write(machine, texels, result->surface, sizeof result->surface, &err), &err);
+    struct emu_texture t = {.address = texels, .width = WIDTH, .height = axes > 1 ? HEIGHT : 0,
+                            .depth = axes > 2 || layers ? DEPTH : 0, .pitch_bytes = PITCH, .layers = layers, .bits = 32,
+                            .components = 1, .kind = EMU_TEXEL_UNSIGNED,
+                            .edge = {EMU_TEXTURE_CLAMP, EMU_TEXTURE_CLAMP}};
+    ok(emu_texture_bind(machine, params[1], &t, &err), &err);
+    ok(emu_engine_functional_create(machine, &engine, &err), &err);
+    struct emu_launch launch = {.program = program, .kernel = &object->functions[0], .grid = {1, 1, 1},
+                                .block = {LANES, 1, 1}, .work_dim = 1, .params = params};
+    ok(emu_grid_launch(machine, &launch, NULL, &err), &err);
+    ok(engine->ops->run(engine, &result->stop, &err), &err);
+    ok(emu_global_read(machine, params[0], result->out, sizeof result->out, &err), &err);
+    ok(emu_global_read(machine, texels, result->surface, sizeof result->surface, &err), &err);
+    emu_engine_destroy(engine);
+    emu_machine_destroy(machine);
+    isa_object_destroy(object);
+}
+
+static void run_to_end(const char *text, unsigned axes, bool layers, struct result *result)
+{
+    run(text, axes, layers, 32, result);
+    if (result->stop.kind != EMU_STOP_IDLE)
+        fail_msg("stop %d: %s", result->stop.kind, result->stop.fault.detail);
+}
+
+/* ---- surfaces ----------------------------------------------------------------------------- */
+
+/* Coordinates of a lane: x from -1 to 6, y from -1 to 2. */
+#define LANE_XY "and.b32 %r1, %r0, 7; sub.s32 %r1, %r1, 1; shl.b32 %r2, %r1, 2; shr.u32 %r3, %r0, 3; sub.s32 %r3, %r3, 1;\n"
+
+static int within(int at, int last)
+{
+    return at < 0 ? 0 : at > last ? last : at;
+}
+
+static void loads_outside_a_surface_are_zero_or_clamped(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned axes;
+        bool layers, clamps;
+    } forms[] = {
+        {KERNEL(LANE_XY "mov.b32 %r4, 9; suld.b.2d.b32.zero %r4, [%d2, {%r2, %r3}]; st.global.u32 [%d0], %r4;"), 2, false, false},
+        {KERNEL(LANE_XY "suld.b.2d.b32.clamp {%r4}, [%d2, {%r2, %r3}]; st.global.u32 [%d0], %r4;"), 2, false, true},
+        {KERNEL(LANE_XY "suld.b.3d.b32.clamp {%r4}, [%d2, {%r2, %r3, 0, 0}]; st.global.u32 [%d0], %r4;"), 3, false, true},
+        {KERNEL(LANE_XY "suld.b.a1d.b32.zero {%r4}, [%d2, {%r3, %r2}]; st.global.u32 [%d0], %r4;"), 1, true, false},
+        {KERNEL(LANE_XY "suld.b.a2d.b32.zero {%r4}, [%d2, {0, %r2, %r3, %r3}]; st.global.u32 [%d0], %r4;"), 2, true, false},
+    };
+    struct result r;
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(forms); i++) {
+        run_to_end(forms[i].text, forms[i].axes, forms[i].layers, &r);
+        for (int t = 0; t < LANES; t++) {
+            int x = t % 8 - 1, y = t / 8 - 1;
+            bool inside = x >= 0 && x < WIDTH && y >= 0;
+            uint32_t want = inside || forms[i].clamps ? 1000 + (uint32_t)(within(y, 2) * WIDTH + within(x, WIDTH - 1)) : 0;
+
+            if (r.out[t][0] != want)
+                fail_msg("form %zu, thread %d reads %u instead of %u", i, t, r.out[t][0], want);
+        }
+    }
+}
+
+static void loads_have_all_sizes(void **state)
+{
+    static const char text[] =
+        KERNEL("and.b32 %r1, %r0, 1; shl.b32 %r1, %r1, 2;\n"
+               "suld.b.1d.b8.trap {%h1}, [%d2, {%r1}]; suld.b.1d.b16.trap {%h2}, [%d2, {%r1}];\n"
+               "suld.b.1d.v2.b16.trap {%h3, %h4}, [%d2, {%r1}]; suld.b.1d.v4.b8.trap {%h5, %h6, _, _}, [%d2, {%r1}];\n"
+               "cvt.u32.u16 %r2, %h1; cvt.u32.u16 %r3, %h2; shl.b32 %r3, %r3, 8; add.u32 %r2, %r2, %r3;\n"
+               "cvt.u32.u16 %r4, %h3; cvt.u32.u16 %r3, %h4; add.u32 %r4, %r4, %r3; cvt.u32.u16 %r5, %h5;\n"
+               "cvt.u32.u16 %r3, %h6; shl.b32 %r3, %r3, 16; add.u32 %r5, %r5, %r3; shl.b32 %r1, %r1, 1;\n"
+               "suld.b.1d.b64.trap {%d3}, [%d2, {%r1}]; shr.u64 %d3, %d3, 32; cvt.u32.u64 %r6, %d3;\n"
+               "suld.b.1d.v4.b32.trap {%r7, %r8, %r9, %r10}, [%d2, {0}]; add.u32 %r6, %r6, %r10;\n"
+               "st.global.v4.u32 [%d0], {%r2, %r4, %r5, %r6};");
+    struct result r;
+
+    (void)state;
+    run_to_end(text, 1, false, &r);
+    for (uint32_t t = 0; t < LANES; t++) {
+        const uint32_t word = 1000 + t % 2;
+
+        assert_int_equal(r.out[t][0], (word & 0xff) + (word << 8));
+        assert_int_equal(r.out[t][1], word);
+        assert_int_equal(r.out[t][2], (word & 0xff) + (word >> 8 << 16));
+        assert_int_equal(r.out[t][3], 1000 + 1 + t % 2 * 2 + 1003);
+    }
+}
+
+static void stores_and_reductions_write_only_the_surface(void **state)
+{
+    struct result r;
+
+    (void)state;
+    run_to_end(KERNEL(LANE_XY "sust.b.2d.b32.zero [%d2, {%r2, %r3}], {%r0};"), 2, false, &r);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            assert_int_equal(r.surface[y * WIDTH + x], y < 3 ? (y + 1) * 8 + x + 1 : 1000 + y * WIDTH + x);
+    run_to_end(KERNEL("setp.lt.u32 %p1, %r0, 3; and.b32 %r1, %r0, 3; mov.u32 %r2, 77;"
+                      "@%p1 sust.b.3d.v2.b32.trap [%d2, {8, 1, %r1, 0}], {%r0, %r2};"), 3, false, &r);
+    for (unsigned z = 0; z < DEPTH; z++) {
+        assert_int_equal(r.surface[(z * HEIGHT + 1) * WIDTH + 2], z);
+        assert_int_equal(r.surface[(z * HEIGHT + 1) * WIDTH + 3], 77);
+        assert_int_equal(r.surface[(z * HEIGHT + 1) * WIDTH + 4], 1000 + (z * HEIGHT + 1) * WIDTH + 4);
+    }
+    run_to_end(KERNEL("and.b32 %r1, %r0, 4; sured.b.add.1d.u32.trap [%d2, {%r1}], %r0;"
+                      "sured.b.max.1d.s32.clamp [%d2, {4000}], 7777; sured.b.or.1d.b32.zero [%d2, {-4}], %r0;"), 1, false, &r);
+    assert_int_equal(r.surface[0] + r.surface[1], 2001 + 31 * 16);
+    assert_int_equal(r.surface[5], 7777);
+}
+
+static void an_access_outside_a_surface_traps(void **state)
+{
+    static const char *const forms[] = {
+        KERNEL("shl.b32 %r1, %r0, 2; suld.b.1d.b32.trap {%r4}, [%d2, {%r1}];"),
+        KERNEL("sust.b.1d.v2.b32 [%d2, {20}], {%r0, %r0};"),
+        KERNEL("suld.b.1d.b32.trap {%r4}, [%d2, {-4}];"),
+    };
+    struct result r;
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(forms); i++) {
+        run(forms[i], 1, false, 32, &r);
+        assert_int_equal(r.stop.kind, EMU_STOP_FAULT);
+        assert_int_equal(r.surface[5], 1005);
+    }
+}
+
+static void queries_return_the_size(void **state)
+{
+    struct result r;
+
+    (void)state;
+    run_to_end(KERNEL("suq.width.b32 %r1, [%d2]; txq.height.b32 %r2, [%d2]; suq.depth.b32 %r3, [%d2];"
+                      "st.global.v4.u32 [%d0], {%r1, %r2, %r3, %r3};"), 3, false, &r);
+    assert_int_equal(r.out[7][0], WIDTH);
+    assert_int_equal(r.out[7][1], HEIGHT);
+    assert_int_equal(r.out[7][2], DEPTH);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------- */
+
+static void refusals_name_the_form(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+#define T(body, why) {KERNEL(body), why}
+        T("suld.b.1d.b32.trap %r1, [face, {%r2}];", "suld: texture and surface references are not supported"),
+        T("sust.p.2d.b32.trap [%d2, {%r1, %r2}], {%r3};", "sust: formatted accesses, '.p', are not supported"),
+        T("suld.b.2d.b32.trap {%r1}, [%d2, {%r2}];", "suld: a .2d access needs [surface, {2 coordinates}]"),
+        T("suld.b.2d.b32.trap {%r1, %r3}, [%d2, {%r2, %r2}];", "suld: operand 1 must have 1 register"),
+        T("suld.b.2d.v4.b64.trap {%d1, %d3, %d4, %d5}, [%d2, {%r2, %r2}];", "suld: an access has at most 128 bits"),
+        T("suld.b.cube.b32.trap {%r1}, [%d2, {%r2, %r2, %r2}];", "suld: only .1d, .2d"),
+        T("suld.b.1d.b32.trap.rn {%r1}, [%d2, {%r2}];", "suld: the modifier '.rn' is not supported"),
+        T("suld.b.1d.b32.trap {%r1}, [%r2, {%r2}];", "suld:"),
+        T("suld.b.1d.b32.trap {%none}, [%d2, {%r2}];", "%none"),
+        T("suld.b.1d.b32.trap {%r1}, [%d2, {%r2};", "expected ']'"),
+        T("suq.channel_order.b32 %r1, [%d2];", "suq: only .width, .height, .depth and .array_size"),
+        T("sured.b.add.1d.b32.trap [%d2, {%r1}], %r0;", "sured: expected .add, .min or .max with an integer type"),
+#undef T
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct isa_object *object = NULL;
+        struct lw_error err = {.text = ""};
+        enum lw_status status = ptx_translate("t.ptx", cases[i].text, strlen(cases[i].text), NULL, &object, &err);
+
+        if (status == LW_OK)
+            fail_msg("case %zu is translated: %s", i, cases[i].why);
+        if (strncmp(err.text, "t.ptx:9", 7) != 0 || strstr(err.text, cases[i].why) == NULL)
+            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, err.text, cases[i].why);
+    }
+}
+
+/* A refused expansion refuses its kernel only. */
+static void other_kernels_of_the_module_remain(void **state)
+{
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                               ".visible .entry bad(.param .u64 s) { .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p<2>;\n"
+                               "{ @%p1 suld.p.2d.b32.trap {%r1}, [%d1, {%r2, %r3}]; } ret; }\n"
+                               ".visible .entry good(.param .u64 s) { .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p<2>;\n"
+                               "ld.param.u64 %d1, [s]; @%p1 suld.b.2d.b32.trap {%r1}, [%d1, {%r2, %r3}]; ret; }\n";
+    struct isa_object *object = NULL;
+    struct lw_error err;
+
+    (void)state;
+    ok(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), &err);
+    isa_object_destroy(object);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_outside_a_surface_are_zero_or_clamped),
+        cmocka_unit_test(loads_have_all_sizes),
+        cmocka_unit_test(stores_and_reductions_write_only_the_surface),
+        cmocka_unit_test(an_access_outside_a_surface_traps),
+        cmocka_unit_test(queries_return_the_size),
+        cmocka_unit_test(refusals_name_the_form),
+        cmocka_unit_test(other_kernels_of_the_module_remain),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
