@@ -218,6 +218,8 @@ static void expand(struct ptx_expansion *x)
     case PTX_SULD: ptx_expand_suld(x); break;
     case PTX_SUST: ptx_expand_sust(x); break;
     case PTX_SURED: ptx_expand_sured(x); break;
+    case PTX_MBARRIER: ptx_expand_mbarrier(x); break;
+    case PTX_CP: ptx_expand_copy_arrive(x); break;
     default: ptx_expand_query(x); break;
     }
     ptx_expand_leftovers(x);
@@ -235,6 +237,16 @@ static void put_guard(struct ptx_expansion *x, bool negated)
     ptx_put(x, "@%s%.*s bra $lw_skip; ", negated ? "" : "!", PTX_NAME_ARG(guard));
 }
 
+bool ptx_expands(const struct ptx_parser *parser, enum ptx_op op)
+{
+    static const char arrive[] = ".async.mbarrier.";
+    const struct ptx_lexer *lex = &parser->lex;
+    const size_t size = sizeof arrive - 1;
+
+    return ptx_op_expands(op) ||
+           (op == PTX_CP && (size_t)(lex->end - lex->p) > size && memcmp(lex->p, arrive, size) == 0);
+}
+
 void ptx_expand_statement(struct ptx_parser *parser, struct ptx_insn *insn)
 {
     struct ptx_expansion x = { .parser = parser, .op = (enum ptx_op)insn->op, .line = insn->line };
@@ -247,6 +259,10 @@ void ptx_expand_statement(struct ptx_parser *parser, struct ptx_insn *insn)
     expand(&x);
     ptx_put(&x, guarded ? "$lw_skip: }" : "}");
     /* the instruction itself remains, without operands, before the block: selection checks its version */
+    if (insn->op == PTX_CP) {
+        insn->op = PTX_MBARRIER;
+        insn->part_of = PTX_CP;
+    }
     insn->guard = PTX_NONE;
     insn->guard_neg = false;
     if (x.type != PTX_T_NONE)

@@ -31,6 +31,9 @@ struct ptx_expansion {
     size_t size, capacity;
 };
 
+/** Returns true if ptx_expand_statement() replaces the statement that begins with instruction @op, whose name has just been
+ *  read. */
+bool ptx_expands(const struct ptx_parser *parser, enum ptx_op op);
 /** Replaces instruction @insn, whose name has just been read, by other instructions, up to the end of the statement. */
 void ptx_expand_statement(struct ptx_parser *parser, struct ptx_insn *insn);
 /** Parses statements up to the brace after which braces are nested as deeply as @outer_depth. */
@@ -60,6 +63,8 @@ void ptx_expand_suld(struct ptx_expansion *x);
 void ptx_expand_sust(struct ptx_expansion *x);
 void ptx_expand_sured(struct ptx_expansion *x);
 void ptx_expand_query(struct ptx_expansion *x);
+void ptx_expand_mbarrier(struct ptx_expansion *x);
+void ptx_expand_copy_arrive(struct ptx_expansion *x);
 
 /* Format and argument of a name in ptx_put(). */
 #define PTX_NAME_FMT "%.*s"

@@ -100,7 +100,8 @@ static void put_element(struct ptx_expansion *x, const struct access *a)
                ".reg .b64 %%lw_h, %%lw_at, %%lw_line, %%lw_pitch; mov.b64 %%lw_h, " PTX_NAME_FMT "; "
                "ld.global.u32 %%lw_mark, [%%lw_h+28]; setp.ne.s32 %%lw_p, %%lw_mark, 0x5854574c; @%%lw_p trap; "
                "setp.ne.s32 %%lw_out, %%lw_mark, %%lw_mark; ld.global.u32 %%lw_last, [%%lw_h+8]; "
-               "ld.global.u8 %%lw_n, [%%lw_h+20]; shr.u32 %%lw_n, %%lw_n, 3; mul.lo.s32 %%lw_last, %%lw_last, %%lw_n; ld.global.u8 %%lw_n, [%%lw_h+21]; "
+               "ld.global.u8 %%lw_n, [%%lw_h+20]; shr.u32 %%lw_n, %%lw_n, 3; mul.lo.s32 %%lw_last, %%lw_last, %%lw_n; "
+               "ld.global.u8 %%lw_n, [%%lw_h+21]; "
                "mul.lo.s32 %%lw_last, %%lw_last, %%lw_n; sub.s32 %%lw_last, %%lw_last, %u; ",
             PTX_NAME_ARG(a->surface->first), a->bytes);
     put_index(x, a, 'x', g->x);

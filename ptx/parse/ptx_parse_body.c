@@ -676,7 +676,7 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     parser->orders = 0;
     parser->newer = false;
     parser->op = (enum ptx_op)insn.op;
-    if (ptx_op_expands(parser->op)) {
+    if (ptx_expands(parser, parser->op)) {
         ptx_expand_statement(parser, &insn);
         return;
     }

@@ -759,8 +759,6 @@ void ptx_rule_cp(struct ptx_sel *sel)
             ptx_sel_fail(sel, LW_EINPUT, "the number of copy groups must be a constant");
         return;
     }
-    if (ptx_has(&sel->in, PTX_W_MBARRIER))
-        ptx_sel_fail(sel, LW_EUNSUPP, "mbarrier objects are not supported");
     if (!ptx_take(&sel->in, PTX_W_SHARED) && !ptx_take(&sel->in, PTX_W_SHARED_CTA))
         ptx_sel_fail(sel, LW_EINPUT, "the destination must be in .shared");
     if (!ptx_take(&sel->in, PTX_W_GLOBAL))
@@ -964,8 +962,8 @@ void ptx_rule_fence(struct ptx_sel *sel)
         check_tensormap_fence(sel);
     else
         ptx_sel_operands(sel, 0, 0);
-    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* this modifier has no effect, because it concerns mbarriers, which are
-                                                    * not supported */
+    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* this modifier has no effect, because accesses to barrier objects
+                                                    * are sequentially consistent, too */
     (void)ptx_take(&sel->in, PTX_W_SC); /* this modifier has no effect, because all accesses are sequentially consistent in
                                          * order of issue */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);

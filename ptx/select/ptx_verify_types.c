@@ -68,7 +68,6 @@ static const struct signature {
     { PTX_CNOT, PTX_W_NONE, { BITS } },
     { PTX_COPYSIGN, PTX_W_NONE, { FLOAT } },
     { PTX_COS, PTX_W_NONE, { T(F32) } },
-    { PTX_CP, PTX_W_MBARRIER, { T(B64) } },
     { PTX_CP, PTX_W_NONE, { 0 } },
     { PTX_CREATEPOLICY, PTX_W_NONE, { T(B64) } },
     { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) | OPTIONAL } }, /* the third type is that of cvt.pack of bytes */

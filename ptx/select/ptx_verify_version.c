@@ -91,6 +91,7 @@ static const struct since {
     { PTX_MATCH, { 0 }, 0, 60, 70 },
     { PTX_MAX, { 0 }, HALF, 70, 80 },
     { PTX_MAX, { PTX_W_RELU }, T(S32), 80, 90 },
+    { PTX_MBARRIER, { 0 }, 0, 70, 80 },
     { PTX_MEMBAR, { PTX_W_PROXY }, 0, 75, 70 },
     { PTX_MIN, { 0 }, HALF, 70, 80 },
     { PTX_MIN, { PTX_W_RELU }, T(S32), 80, 90 },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests instructions that the parser replaces by others: accesses to surfaces and queries. The texts have the forms that nvcc
+/* Tests instructions that the parser replaces by others: accesses to surfaces, queries, and barrier objects
+ * (mbarrier). The texts have the forms that nvcc
  * writes. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,6 +197,126 @@ static void queries_return_the_size(void **state)
     assert_int_equal(r.out[7][2], DEPTH);
 }
 
+/* ---- barrier objects ---------------------------------------------------------------------- */
+
+#define BARRIER(count)                                                                        \
+    ".shared .align 8 .b64 bar; setp.eq.u32 %p1, %r0, 0;\n"                                   \
+    "@%p1 mbarrier.init.shared.b64 [bar], " count "; bar.sync 0;\n"
+#define WAIT(label) label ": mbarrier.test_wait.shared.b64 %p2, [bar], %d3; @!%p2 bra " label ";\n"
+
+/* Each thread passes 3 phases and reads what its neighbour has written in each of them. */
+static void threads_wait_for_all_arrivals(void **state)
+{
+    static const char *const forms[] = {
+        KERNEL(BARRIER("32") ".shared .b32 cell[32]; mov.b32 %r1, 0; mov.b32 %r5, 0; mov.u32 %r6, cell; shl.b32 %r7, %r0, 2;\n"
+               "add.u32 %r6, %r6, %r7; xor.b32 %r8, %r7, 4; mov.u32 %r9, cell; add.u32 %r8, %r8, %r9;\n"
+               "again: add.u32 %r2, %r0, %r1; st.shared.u32 [%r6], %r2;\n"
+               "mbarrier.arrive.shared.b64 %d3, [bar];" WAIT("a")
+               "ld.shared.u32 %r3, [%r8]; add.u32 %r5, %r5, %r3; mbarrier.arrive.shared.b64 %d3, [bar];" WAIT("b")
+               "add.u32 %r1, %r1, 1; setp.lt.u32 %p3, %r1, 3; @%p3 bra again; st.global.u32 [%d0], %r5;"),
+        /* parity, counts, and an address in a register */
+        KERNEL(BARRIER("64") ".shared .b32 cell[32]; mov.b32 %r1, 0; mov.b32 %r5, 0; mov.u32 %r6, cell; shl.b32 %r7, %r0, 2;\n"
+               "add.u32 %r6, %r6, %r7; xor.b32 %r8, %r7, 4; mov.u32 %r9, cell; add.u32 %r8, %r8, %r9; mov.u64 %d4, bar;\n"
+               "again: add.u32 %r2, %r0, %r1; st.shared.u32 [%r6], %r2; mov.b32 %r10, 2;\n"
+               "mbarrier.arrive.release.cta.shared::cta.b64 _, [%d4], %r10;\n"
+               "a: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p2, [bar], 0, 100; @!%p2 bra a;\n"
+               "ld.shared.u32 %r3, [%r8]; add.u32 %r5, %r5, %r3; cvta.shared.u64 %d5, %d4;\n"
+               "mbarrier.arrive.noComplete.b64 %d3, [%d5+0], 1;\n"
+               "mbarrier.arrive.shared.b64 %d3, [bar]; b: mbarrier.test_wait.parity.shared.b64 %p2, [bar], 1; @!%p2 bra b;\n"
+               "add.u32 %r1, %r1, 1; setp.lt.u32 %p3, %r1, 3; @%p3 bra again; st.global.u32 [%d0], %r5;"),
+    };
+    struct result r;
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(forms); i++) {
+        for (unsigned width = 8; width <= 32; width *= 2) {
+            run(forms[i], 1, false, width, &r);
+            if (r.stop.kind != EMU_STOP_IDLE)
+                fail_msg("form %zu: stop %d: %s", i, r.stop.kind, r.stop.fault.detail);
+            for (uint32_t t = 0; t < LANES; t++)
+                assert_int_equal(r.out[t][0], 3 * (t ^ 1) + 3);
+        }
+    }
+}
+
+/* The lanes of one warp complete several phases in one instruction: lane l is the arrival number l. */
+static void one_instruction_can_complete_several_phases(void **state)
+{
+    struct result r;
+
+    (void)state;
+    run_to_end(KERNEL(BARRIER("5") "mbarrier.arrive.shared.b64 %d3, [bar]; mbarrier.pending_count.b64 %r1, %d3;\n"
+                      "shr.u64 %d4, %d3, 63; cvt.u32.u64 %r2, %d4; bar.sync 0; ld.shared.u64 %d5, [bar];\n"
+                      "mbarrier.pending_count.b64 %r3, %d5; mbarrier.inval.shared.b64 [bar];\n"
+                      "st.global.v4.u32 [%d0], {%r1, %r2, %r3, 0};"), 1, false, &r);
+    for (uint32_t t = 0; t < LANES; t++) {
+        assert_int_equal(r.out[t][0], 5 - t % 5);
+        assert_int_equal(r.out[t][1], t / 5 % 2);
+        assert_int_equal(r.out[t][2], 5 - LANES % 5);
+    }
+}
+
+static void dropped_arrivals_are_missing_from_the_next_phase(void **state)
+{
+    struct result r;
+
+    (void)state;
+    /* 20 of 32 threads leave in the first phase; the others pass a second one */
+    run_to_end(KERNEL(BARRIER("32") "setp.lt.u32 %p3, %r0, 20; @%p3 bra leave; mbarrier.arrive.shared.b64 %d3, [bar];\n" WAIT("a")
+                      "mbarrier.arrive.shared.b64 %d3, [bar]; mbarrier.pending_count.b64 %r1, %d3;" WAIT("b")
+                      "st.global.u32 [%d0], %r1; bra end;\n"
+                      "leave: mbarrier.arrive_drop.shared.b64 %d3, [bar]; end:"), 1, false, &r);
+    for (uint32_t t = 20; t < LANES; t++)
+        assert_int_equal(r.out[t][0], LANES - t);
+}
+
+static void bytes_delay_the_end_of_a_phase(void **state)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 object) {\n"
+        ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .shared .align 8 .b64 bar; ld.param.u64 %d0, [out];\n"
+        "mov.u32 %r0, %tid.x; setp.ne.u32 %p0, %r0, 0; @%p0 ret; mbarrier.init.shared::cta.b64 [bar], 1;\n"
+        "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 %d3, [bar], 96;\n"
+        "mbarrier.test_wait.shared.b64 %p1, [bar], %d3; selp.u32 %r1, 1, 0, %p1;\n"
+        "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 32;\n"
+        "mbarrier.test_wait.shared.b64 %p1, [bar], %d3; selp.u32 %r2, 1, 0, %p1;\n"
+        "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 64;\n"
+        "mbarrier.test_wait.shared.b64 %p1, [bar], %d3; selp.u32 %r3, 1, 0, %p1;\n"
+        "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 8; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 8;\n"
+        "mbarrier.arrive.shared.b64 %d3, [bar]; mbarrier.test_wait.parity.shared.b64 %p1, [bar], 1; selp.u32 %r4, 1, 0, %p1;\n"
+        "st.global.v4.u32 [%d0], {%r1, %r2, %r3, %r4}; ret; }\n";
+    struct result r;
+
+    (void)state;
+    run_to_end(text, 1, false, &r);
+    assert_int_equal(r.out[0][0], 0);
+    assert_int_equal(r.out[0][1], 0);
+    assert_int_equal(r.out[0][2], 1);
+    assert_int_equal(r.out[0][3], 1);
+}
+
+static void copies_arrive_at_once(void **state)
+{
+    struct result r;
+
+    (void)state;
+    run_to_end(KERNEL(BARRIER("64") "cp.async.mbarrier.arrive.shared.b64 [bar];\n"
+                      "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
+                      "mbarrier.arrive.shared.b64 %d3, [bar];" WAIT("a") "st.global.u32 [%d0], 1;"), 1, false, &r);
+    for (uint32_t t = 0; t < LANES; t++)
+        assert_int_equal(r.out[t][0], 1);
+}
+
+/* The 33rd arrival never comes, which the emulator proves. */
+static void a_wait_without_end_is_a_hang(void **state)
+{
+    struct result r;
+
+    (void)state;
+    run(KERNEL(BARRIER("33") "mbarrier.arrive.shared.b64 %d3, [bar];" WAIT("a")), 1, false, 32, &r);
+    assert_int_equal(r.stop.kind, EMU_STOP_HANG);
+}
+
 /* ---- refusals ----------------------------------------------------------------------------- */
 
 static void refusals_name_the_form(void **state)
@@ -216,6 +337,12 @@ static void refusals_name_the_form(void **state)
         T("suld.b.1d.b32.trap {%r1}, [%d2, {%r2};", "expected ']'"),
         T("suq.channel_order.b32 %r1, [%d2];", "suq: only .width, .height, .depth and .array_size"),
         T("sured.b.add.1d.b32.trap [%d2, {%r1}], %r0;", "sured: expected .add, .min or .max with an integer type"),
+        T("mbarrier.init.shared::cluster.b64 [%r1], 4;", "mbarrier: barriers of other blocks, '.shared::cluster', are not"),
+        T("mbarrier.arrive.shared.b64 [%r1];", "mbarrier: expected 2 to 3 operands, found 1"),
+        T("mbarrier.begin.shared.b64 [%r1];", "mbarrier: expected an operation"),
+        T("mbarrier.init.shared.b32 [%r1], 4;", "mbarrier: expected .b64"),
+        T("mbarrier.init.shared.b64 [%r1], %d1;", "mbarrier: "),
+        T("cp.async.mbarrier.arrive.noinc.shared::cluster.b64 [%r1];", "cp: barriers of other blocks"),
 #undef T
     };
 
@@ -256,6 +383,12 @@ int main(void)
         cmocka_unit_test(stores_and_reductions_write_only_the_surface),
         cmocka_unit_test(an_access_outside_a_surface_traps),
         cmocka_unit_test(queries_return_the_size),
+        cmocka_unit_test(threads_wait_for_all_arrivals),
+        cmocka_unit_test(one_instruction_can_complete_several_phases),
+        cmocka_unit_test(dropped_arrivals_are_missing_from_the_next_phase),
+        cmocka_unit_test(bytes_delay_the_end_of_a_phase),
+        cmocka_unit_test(copies_arrive_at_once),
+        cmocka_unit_test(a_wait_without_end_is_a_hang),
         cmocka_unit_test(refusals_name_the_form),
         cmocka_unit_test(other_kernels_of_the_module_remain),
     };

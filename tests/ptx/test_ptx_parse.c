@@ -189,7 +189,7 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("cp.async.bulk.wait_group 0;"),
           "t.ptx:6: cp: only cp.async without .bulk is supported", LW_EUNSUPP },
         { KERNEL("cp.async.mbarrier.arrive.shared.b64 [%rd1];"),
-          "t.ptx:6: cp: mbarrier objects are not supported", LW_EUNSUPP },
+          "t.ptx:6: cp: the instruction needs .target sm_80 or higher, but this module has sm_75", LW_EINPUT },
         { KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 12;"),
           "t.ptx:6: cp: the size of the copy must be 4, 8 or 16 bytes", LW_EINPUT },
         { KERNEL("barrier.cluster.arrive;"), "t.ptx:6: barrier: clusters of blocks are not supported",
