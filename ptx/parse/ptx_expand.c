@@ -220,6 +220,9 @@ static void expand(struct ptx_expansion *x)
     case PTX_SURED: ptx_expand_sured(x); break;
     case PTX_MBARRIER: ptx_expand_mbarrier(x); break;
     case PTX_CP: ptx_expand_copy_arrive(x); break;
+    case PTX_WMMA: ptx_expand_wmma(x); break;
+    case PTX_MMA: ptx_expand_mma(x); break;
+    case PTX_LDMATRIX: ptx_expand_ldmatrix(x); break;
     default: ptx_expand_query(x); break;
     }
     ptx_expand_leftovers(x);
@@ -249,7 +252,7 @@ bool ptx_expands(const struct ptx_parser *parser, enum ptx_op op)
 
 void ptx_expand_statement(struct ptx_parser *parser, struct ptx_insn *insn)
 {
-    struct ptx_expansion x = { .parser = parser, .op = (enum ptx_op)insn->op, .line = insn->line };
+    struct ptx_expansion x = { .parser = parser, .op = (enum ptx_op)insn->op, .line = insn->line, .newer = insn->newer };
     struct ptx_lexer *lex = &parser->lex, after;
     const bool guarded = insn->guard != PTX_NONE;
 
@@ -265,8 +268,6 @@ void ptx_expand_statement(struct ptx_parser *parser, struct ptx_insn *insn)
     }
     insn->guard = PTX_NONE;
     insn->guard_neg = false;
-    if (x.type != PTX_T_NONE)
-        insn->type[insn->type_count++] = (uint8_t)x.type;
     *PTX_PUSH(lex->job, parser->function->insns) = *insn;
     if (x.is_empty)
         return;

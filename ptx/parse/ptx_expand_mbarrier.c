@@ -40,7 +40,8 @@ static void put_bytes(struct ptx_expansion *x, const char *space, const struct p
     ptx_put(x, ".reg .b64 %%lw_s, %%lw_t, %%lw_u, %%lw_n, %%lw_old; .reg .b32 %%lw_c; .reg .pred %%lw_p; "
                "mov.b32 %%lw_c, " PTX_NAME_FMT "; cvt.u64.u32 %%lw_n, %%lw_c; shl.b64 %%lw_n, %%lw_n, 41; $lw_again: "
                "ld.relaxed.cta%s.b64 %%lw_s, " PTX_NAME_FMT "; and.b64 %%lw_t, %%lw_s, 0x7ffffe0000000000; "
-               "bfe.s64 %%lw_u, %%lw_s, 0, 21; setp.eq.s64 %%lw_p, %%lw_t, 0; setp.le.and.s64 %%lw_p, %%lw_u, 0, %%lw_p; @%%lw_p bra $lw_again; ",
+               "bfe.s64 %%lw_u, %%lw_s, 0, 21; setp.eq.s64 %%lw_p, %%lw_t, 0; setp.le.and.s64 %%lw_p, %%lw_u, 0, %%lw_p; "
+               "@%%lw_p bra $lw_again; ",
             PTX_NAME_ARG(bytes), space, PTX_NAME_ARG(object->all));
     ptx_put(x, "%s.s64 %%lw_t, %%lw_s, %%lw_n; and.b64 %%lw_t, %%lw_t, 0x7fffffffffffffff; and.b64 %%lw_u, %%lw_s, "
                "0x8000000000000000; or.b64 %%lw_t, %%lw_t, %%lw_u; ", complete ? "sub" : "add");

@@ -25,8 +25,8 @@ struct ptx_expansion {
     unsigned modifier_count, next, line;
     struct ptx_expand_operand operand[PTX_EXPAND_OPERANDS];
     unsigned operand_count;
-    enum ptx_type type; /* type whose first PTX version counts as that of the instruction, or PTX_T_NONE */
-    bool is_empty;      /* the instruction does nothing */
+    bool newer;    /* the instruction may be newer than the module's .version */
+    bool is_empty; /* the instruction does nothing */
     char *text;
     size_t size, capacity;
 };
@@ -65,6 +65,9 @@ void ptx_expand_sured(struct ptx_expansion *x);
 void ptx_expand_query(struct ptx_expansion *x);
 void ptx_expand_mbarrier(struct ptx_expansion *x);
 void ptx_expand_copy_arrive(struct ptx_expansion *x);
+void ptx_expand_wmma(struct ptx_expansion *x);
+void ptx_expand_mma(struct ptx_expansion *x);
+void ptx_expand_ldmatrix(struct ptx_expansion *x);
 
 /* Format and argument of a name in ptx_put(). */
 #define PTX_NAME_FMT "%.*s"

@@ -68,8 +68,8 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("redux.sync.add.u32 %r1, %r2, -1;"), "t.ptx:6: redux: the instruction needs .target sm_80 or higher, but this module has sm_75", LW_EINPUT },
         { KERNEL("mov.u32 %r1, %reserved_smem_offset_1;"), "t.ptx:6: %reserved_smem_offset_1 needs "
           ".version 7.6 and .target sm_80 or later", LW_EINPUT },
-        { KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%f1};"),
-          "t.ptx:6: the instruction 'mma' is not supported: use instructions that docs/reference/ptx-support.md lists", LW_EUNSUPP },
+        { KERNEL("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%f1};"),
+          "t.ptx:6: the instruction 'stmatrix' is not supported: use instructions that docs/reference/ptx-support.md lists", LW_EUNSUPP },
         { KERNEL("tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
           "t.ptx:6: the instruction 'tld4' is not supported: use instructions that docs/reference/ptx-support.md lists", LW_EUNSUPP },
         { KERNEL(".reg .v2 .v2 .f32 %v;"), "t.ptx:6: registers of type '.v2' are not supported", LW_EUNSUPP },
