@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests programs that nvcc compiles for compute_80, whose PTX has instructions that clang does not write.
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
+nvcc=${LANEWISE_NVCC:-nvcc}
+command -v "$nvcc" >/dev/null || nvcc=/usr/local/cuda/bin/nvcc
+command -v "$nvcc" >/dev/null || { echo "skipped: nvcc is not installed"; exit 77; }
+
+for arch in 80; do
+    for options in "" "-G"; do
+        # shellcheck disable=SC2086
+        "$nvcc" $options -w -std=c++17 --cudart shared -gencode "arch=compute_$arch,code=compute_$arch" -o program \
+            "$src/nvcc/instructions.cu" >log 2>&1 || { echo "skipped: nvcc does not compile for compute_$arch"; head -n 5 log; exit 77; }
+        timeout 300 "$lanewise" app --check=memory,races,uninitialised --fail-on-findings ./program >out 2>err &&
+            grep -q '^all right$' out || { fail "compute_$arch $options"; head -n 10 out err; }
+    done
+done
+[ "$failed" = 0 ]
