@@ -9,7 +9,7 @@ liblanewise_a_SOURCES += %D%/debuginfo/ptx_debug_priv.h %D%/debuginfo/ptx_debug_
 	%D%/debuginfo/notes/ptx_debug_notes_priv.h %D%/debuginfo/notes/ptx_debug_noteassign.c %D%/debuginfo/notes/ptx_debug_notecheck.c %D%/debuginfo/notes/ptx_debug_noteflow_priv.h %D%/debuginfo/notes/ptx_debug_notedoubt.c %D%/debuginfo/notes/ptx_debug_notemerge.c %D%/debuginfo/notes/ptx_debug_notepaths.c %D%/debuginfo/notes/ptx_debug_notememory.c %D%/debuginfo/notes/ptx_debug_memoryuses.c %D%/debuginfo/notes/ptx_debug_memory_priv.h %D%/debuginfo/notes/ptx_debug_notesources.c %D%/debuginfo/notes/ptx_debug_notesources_priv.h %D%/debuginfo/notes/ptx_debug_notevalues.c %D%/debuginfo/ptx_debug_tree.c \
 	%D%/debuginfo/ptx_debug_scopes.c %D%/debuginfo/ptx_debug_varloc.c %D%/debuginfo/ptx_debug_write.c
 liblanewise_a_SOURCES += %D%/parse/ptx_parse.c %D%/parse/ptx_parse_body.c %D%/parse/ptx_parse_call.c %D%/parse/ptx_parse_version.c %D%/parse/ptx_parse_data.c \
-	%D%/parse/ptx_expand_priv.h %D%/parse/ptx_expand.c %D%/parse/ptx_expand_matrix_priv.h %D%/parse/ptx_expand_matrix.c \
+	%D%/parse/ptx_expand_priv.h %D%/parse/ptx_expand.c %D%/parse/ptx_expand_bulk.c %D%/parse/ptx_expand_matrix_priv.h %D%/parse/ptx_expand_matrix.c \
 	%D%/parse/ptx_expand_mbarrier.c %D%/parse/ptx_expand_wmma.c %D%/parse/ptx_expand_surface.c
 liblanewise_a_SOURCES += %D%/analysis/ptx_affine.c %D%/analysis/ptx_call_graph.c %D%/analysis/ptx_cfg.c \
 	%D%/analysis/ptx_divergence.c %D%/analysis/ptx_dominators.c %D%/analysis/ptx_liveness.c \

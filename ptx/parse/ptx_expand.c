@@ -72,6 +72,15 @@ void ptx_expand_leftovers(struct ptx_expansion *x)
         ptx_expand_fail(x, LW_EUNSUPP, "the modifier '.%.*s' is not supported", PTX_NAME_ARG(word));
 }
 
+void ptx_expand_need(struct ptx_expansion *x, unsigned version, unsigned target)
+{
+    const struct ptx_dialect *have = &x->parser->module->dialects.at[x->parser->source];
+
+    if (have->is_checked && !x->newer && (have->version < version || have->target < target))
+        ptx_expand_fail(x, LW_EINPUT, "this form needs .version %u.%u and .target sm_%u or later", version / 10, version % 10,
+                        target);
+}
+
 /* ---- operands ----------------------------------------------------------------------------- */
 
 /* Skips one element of a list, up to a comma or a closing bracket, and returns its text without blanks at its ends. */
@@ -165,7 +174,7 @@ const struct ptx_expand_operand *ptx_expand_vector(struct ptx_expansion *x, unsi
     return o;
 }
 
-void ptx_expand_put_address(struct ptx_expansion *x, const struct ptx_expand_operand *address)
+void ptx_expand_put_address(struct ptx_expansion *x, const struct ptx_expand_operand *address, const char *name)
 {
     struct ptx_parser *parser = x->parser;
     const char *plus = memchr(address->first.text, '+', address->first.size);
@@ -180,13 +189,9 @@ void ptx_expand_put_address(struct ptx_expansion *x, const struct ptx_expand_ope
     known = ptx_scope_find(parser, base);
     if (known != NULL && (*known & 3) == PTX_NAME_REG)
         narrow = ptx_type_bytes((enum ptx_type)parser->function->regs.at[*known >> 2].type) == 4;
-    ptx_put(x, ".reg .b64 %%lw_at; ");
-    if (narrow)
-        ptx_put(x, "cvt.u64.u32 %%lw_at, " PTX_NAME_FMT "; ", PTX_NAME_ARG(base));
-    else
-        ptx_put(x, "mov.b64 %%lw_at, " PTX_NAME_FMT "; ", PTX_NAME_ARG(base));
+    ptx_put(x, ".reg .b64 %s; %s %s, " PTX_NAME_FMT "; ", name, narrow ? "cvt.u64.u32" : "mov.b64", name, PTX_NAME_ARG(base));
     if (plus != NULL)
-        ptx_put(x, "add.s64 %%lw_at, %%lw_at, %.*s; ", (int)(address->first.text + address->first.size - plus - 1), plus + 1);
+        ptx_put(x, "add.s64 %s, %s, %.*s; ", name, name, (int)(address->first.text + address->first.size - plus - 1), plus + 1);
 }
 
 /* ---- statements --------------------------------------------------------------------------- */
@@ -219,7 +224,12 @@ static void expand(struct ptx_expansion *x)
     case PTX_SUST: ptx_expand_sust(x); break;
     case PTX_SURED: ptx_expand_sured(x); break;
     case PTX_MBARRIER: ptx_expand_mbarrier(x); break;
-    case PTX_CP: ptx_expand_copy_arrive(x); break;
+    case PTX_CP:
+        if (x->modifier_count > 1 && ptx_name_is(x->modifier[1], "bulk"))
+            ptx_expand_copy_bulk(x);
+        else
+            ptx_expand_copy_arrive(x);
+        break;
     case PTX_WMMA: ptx_expand_wmma(x); break;
     case PTX_MMA: ptx_expand_mma(x); break;
     case PTX_LDMATRIX: ptx_expand_ldmatrix(x); break;
@@ -242,12 +252,13 @@ static void put_guard(struct ptx_expansion *x, bool negated)
 
 bool ptx_expands(const struct ptx_parser *parser, enum ptx_op op)
 {
-    static const char arrive[] = ".async.mbarrier.";
+    static const char *const copies[] = { ".async.mbarrier.", ".async.bulk." };
     const struct ptx_lexer *lex = &parser->lex;
-    const size_t size = sizeof arrive - 1;
 
-    return ptx_op_expands(op) ||
-           (op == PTX_CP && (size_t)(lex->end - lex->p) > size && memcmp(lex->p, arrive, size) == 0);
+    for (unsigned i = 0; i < LW_COUNT_OF(copies) && op == PTX_CP; i++)
+        if ((size_t)(lex->end - lex->p) > strlen(copies[i]) && memcmp(lex->p, copies[i], strlen(copies[i])) == 0)
+            return true;
+    return ptx_op_expands(op);
 }
 
 void ptx_expand_statement(struct ptx_parser *parser, struct ptx_insn *insn)

@@ -47,15 +47,6 @@ void ptx_expand_take_sync(struct ptx_expansion *x)
         ptx_expand_fail(x, LW_EINPUT, "expected '.sync.aligned'");
 }
 
-void ptx_expand_need(struct ptx_expansion *x, unsigned version, unsigned target)
-{
-    const struct ptx_dialect *have = &x->parser->module->dialects.at[x->parser->source];
-
-    if (have->is_checked && !x->newer && (have->version < version || have->target < target))
-        ptx_expand_fail(x, LW_EINPUT, "this form needs .version %u.%u and .target sm_%u or later", version / 10, version % 10,
-                        target);
-}
-
 /* ---- multiplication ----------------------------------------------------------------------- */
 
 /** A multiplication: the number of tiles in each direction, of blocks in a row of A, and of 32-bit words that shuffles move for
@@ -271,7 +262,7 @@ void ptx_expand_ldmatrix(struct ptx_expansion *x)
     ptx_expand_need(x, 65, 75);
     ptx_expand_operands(x, 2, 2);
     to = ptx_expand_vector(x, 0, 1u << count);
-    ptx_expand_put_address(x, ptx_expand_address(x, 1));
+    ptx_expand_put_address(x, ptx_expand_address(x, 1), "%lw_at");
     ptx_put(x, ".reg .b16 %%lw_h<2>; .reg .b32 %%lw_r<4>, %%lw_n, %%lw_g, %%lw_t, %%lw_l, %%lw_m; %s"
                "cvt.u32.u64 %%lw_n, %%lw_at; mov.u32 %%lw_t, %%laneid; shr.u32 %%lw_g, %%lw_t, 2; and.b32 %%lw_t, %%lw_t, 3; ",
             shared ? "" : "cvta.to.shared.u64 %lw_at, %lw_at; ");

@@ -26,8 +26,6 @@ int ptx_cell_find(struct ptx_name name);
 struct ptx_shape ptx_expand_take_shape(struct ptx_expansion *x);
 /** Removes '.sync' and '.aligned', which must both be there. */
 void ptx_expand_take_sync(struct ptx_expansion *x);
-/** Refuses the statement if the module has a lower version or target: 70 means 7.0, 80 means sm_80. */
-void ptx_expand_need(struct ptx_expansion *x, unsigned version, unsigned target);
 
 /** Puts the multiplication d = a * b + c.
  *  @cells      types of the elements of d, a, b and c

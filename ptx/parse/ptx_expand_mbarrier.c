@@ -162,6 +162,11 @@ void ptx_expand_mbarrier(struct ptx_expansion *x)
         ptx_expand_fail(x, LW_EINPUT, "expected .b64");
 }
 
+void ptx_expand_put_complete(struct ptx_expansion *x, const struct ptx_expand_operand *object, struct ptx_name bytes)
+{
+    put_bytes(x, ".shared", object, bytes, true, false);
+}
+
 /** Expands cp.async.mbarrier.arrive. The copies of the thread are complete, so the instruction is an arrival. Without .noinc
  *  it also adds the arrival to those of the phase, so that nothing changes. */
 void ptx_expand_copy_arrive(struct ptx_expansion *x)

@@ -56,8 +56,12 @@ void ptx_expand_operands(struct ptx_expansion *x, unsigned low, unsigned high);
 const struct ptx_expand_operand *ptx_expand_address(struct ptx_expansion *x, unsigned index);
 /** Returns operand @index, which must be a register, or @count registers in braces. */
 const struct ptx_expand_operand *ptx_expand_vector(struct ptx_expansion *x, unsigned index, unsigned count);
-/** Puts code that writes @address into the register %lw_at of 64 bits. */
-void ptx_expand_put_address(struct ptx_expansion *x, const struct ptx_expand_operand *address);
+/** Puts code that declares a register @name of 64 bits and writes @address into it. */
+void ptx_expand_put_address(struct ptx_expansion *x, const struct ptx_expand_operand *address, const char *name);
+/** Refuses the statement if the module has a lower version or target: 70 means 7.0, 80 means sm_80. */
+void ptx_expand_need(struct ptx_expansion *x, unsigned version, unsigned target);
+/** Puts the completion of @bytes of the present phase of barrier object @object, in shared memory. */
+void ptx_expand_put_complete(struct ptx_expansion *x, const struct ptx_expand_operand *object, struct ptx_name bytes);
 
 void ptx_expand_suld(struct ptx_expansion *x);
 void ptx_expand_sust(struct ptx_expansion *x);
@@ -65,6 +69,7 @@ void ptx_expand_sured(struct ptx_expansion *x);
 void ptx_expand_query(struct ptx_expansion *x);
 void ptx_expand_mbarrier(struct ptx_expansion *x);
 void ptx_expand_copy_arrive(struct ptx_expansion *x);
+void ptx_expand_copy_bulk(struct ptx_expansion *x);
 void ptx_expand_wmma(struct ptx_expansion *x);
 void ptx_expand_mma(struct ptx_expansion *x);
 void ptx_expand_ldmatrix(struct ptx_expansion *x);

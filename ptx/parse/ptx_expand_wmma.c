@@ -150,7 +150,7 @@ static void transfer(struct ptx_expansion *x, bool store)
     ptx_expand_operands(x, 2, 3);
     address = ptx_expand_address(x, store ? 0 : 1);
     registers = ptx_expand_vector(x, store ? 1 : 0, !sum && t.cell == PTX_CELL_F16 ? HALVES : count);
-    ptx_expand_put_address(x, address);
+    ptx_expand_put_address(x, address, "%lw_at");
     put_base(x, &t, x->operand_count > 2 ? ptx_expand_vector(x, 2, 1) : NULL);
     put_transfer(x, &t, registers);
     for (unsigned i = count; i < registers->count; i++) /* a program may use all elements of its fragment */

@@ -307,6 +307,33 @@ static void copies_arrive_at_once(void **state)
         assert_int_equal(r.out[t][0], 1);
 }
 
+/* One thread copies 64 bytes to shared memory, for whose arrival all threads wait, and copies them back to another address. */
+static void bulk_copies_complete_bytes(void **state)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 object) {\n"
+        ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .shared .align 16 .b8 cells[128]; .shared .align 8 .b64 bar;\n"
+        "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [object]; ld.global.u64 %d1, [%d1]; mov.u32 %r0, %tid.x; mov.u32 %r1, 48;\n"
+        "setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared.b64 [bar], 32; bar.sync 0;\n"
+        "@%p0 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 64;\n"
+        "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [cells+16], [%d1+16], %r1, [bar];\n"
+        "@%p0 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [cells], [%d1], 16, [bar];\n"
+        "mbarrier.arrive.shared.b64 %d3, [bar]; a: mbarrier.try_wait.shared.b64 %p1, [bar], %d3; @!%p1 bra a;\n"
+        "and.b32 %r2, %r0, 15; shl.b32 %r2, %r2, 2; mov.u32 %r3, cells; add.u32 %r3, %r3, %r2; ld.shared.u32 %r4, [%r3];\n"
+        "mul.wide.u32 %d4, %r0, 16; add.s64 %d4, %d0, %d4; st.global.u32 [%d4], %r4; add.s64 %d5, %d1, 64;\n"
+        "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d5], [cells], 32; cp.async.bulk.commit_group;\n"
+        "cp.async.bulk.wait_group.read 0; ret; }\n";
+    struct result r;
+
+    (void)state;
+    run_to_end(text, 1, false, &r);
+    for (uint32_t t = 0; t < LANES; t++)
+        assert_int_equal(r.out[t][0], 1000 + t % 16);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(r.surface[16 + i], 1000 + i);
+    assert_int_equal(r.surface[24], 1024);
+}
+
 /* The 33rd arrival never comes, which the emulator proves. */
 static void a_wait_without_end_is_a_hang(void **state)
 {
@@ -388,6 +415,7 @@ int main(void)
         cmocka_unit_test(dropped_arrivals_are_missing_from_the_next_phase),
         cmocka_unit_test(bytes_delay_the_end_of_a_phase),
         cmocka_unit_test(copies_arrive_at_once),
+        cmocka_unit_test(bulk_copies_complete_bytes),
         cmocka_unit_test(a_wait_without_end_is_a_hang),
         cmocka_unit_test(refusals_name_the_form),
         cmocka_unit_test(other_kernels_of_the_module_remain),

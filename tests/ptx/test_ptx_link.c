@@ -490,8 +490,8 @@ static void refusals_are_of_the_kernels_that_have_them(void **state)
         const char *text, *bad, *message;
     } rows[] = {
         { FINE GOOD ".entry bad() " BODY("call f;"), NULL, "t.ptx:6: 'f' is not declared: declare it before it is used" },
-        { FINE ".func f() " BODY("mbarrier.init.b64 [%d1], 4;") GOOD ".entry bad() { call f; ret; }\n", "bad",
-          "t.ptx:5: the instruction 'mbarrier' is not supported: use instructions that docs/reference/ptx-support.md lists" },
+        { FINE ".func f() " BODY("stmatrix.sync.aligned.m8n8.x1.b16 [%d1], {%r1};") GOOD ".entry bad() { call f; ret; }\n", "bad",
+          "t.ptx:5: the instruction 'stmatrix' is not supported: use instructions that docs/reference/ptx-support.md lists" },
         { FINE ".func f() " BODY("stacksave.u64 %d1;") ".func g() { call f; ret; }\n"
                ".entry bad() { call g; ret; }\n" GOOD, "bad",
           "t.ptx:5: the instruction 'stacksave' is not supported: use instructions that docs/reference/ptx-support.md lists" },
@@ -511,7 +511,7 @@ static void refusals_are_of_the_kernels_that_have_them(void **state)
         { FINE GOOD ".entry bad() " BODY("mov.u32 %r1, %clusterid.y;"), "bad",
           "t.ptx:6: '%clusterid.y' is neither a declared register nor a supported special register" },
         { FINE GOOD ".entry bad() " BODY("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r1}], [%d2];"),
-          "bad", "t.ptx:6: cp: the modifier '.bulk_group' is not supported" },
+          "bad", "t.ptx:6: cp: copies of tensors are not supported" },
         { FINE GOOD ".entry bad() " BODY("ad.b32 %r1, %r2, %r3;"), NULL,
           "t.ptx:6: unknown instruction 'ad' (did you mean add?)" },
         { FINE GOOD ".entry bad() " BODY("mov.b32 %r1, %r99;"), NULL,

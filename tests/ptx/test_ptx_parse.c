@@ -187,7 +187,7 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("vadd.s32.s32.s32 %r1, %r2, %r3;"),
           "t.ptx:6: the instruction 'vadd' is not supported: use instructions that docs/reference/ptx-support.md lists", LW_EUNSUPP },
         { KERNEL("cp.async.bulk.wait_group 0;"),
-          "t.ptx:6: cp: only cp.async without .bulk is supported", LW_EUNSUPP },
+          "t.ptx:6: cp: this form needs .version 8.0 and .target sm_90 or later", LW_EINPUT },
         { KERNEL("cp.async.mbarrier.arrive.shared.b64 [%rd1];"),
           "t.ptx:6: cp: the instruction needs .target sm_80 or higher, but this module has sm_75", LW_EINPUT },
         { KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 12;"),

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests programs that nvcc compiles for compute_80, whose PTX has instructions that clang does not write.
+# Tests programs that nvcc compiles for compute_80 and compute_90, whose PTX has instructions that clang does not write.
 . "${srcdir:-.}/tests/runtime/cuda_lib.sh"
 nvcc=${LANEWISE_NVCC:-nvcc}
 command -v "$nvcc" >/dev/null || nvcc=/usr/local/cuda/bin/nvcc
 command -v "$nvcc" >/dev/null || { echo "skipped: nvcc is not installed"; exit 77; }
 
-for arch in 80; do
+for arch in 80 90; do
     for options in "" "-G"; do
         # shellcheck disable=SC2086
         "$nvcc" $options -w -std=c++17 --cudart shared -gencode "arch=compute_$arch,code=compute_$arch" -o program \
