@@ -189,9 +189,16 @@ void ptx_expand_put_address(struct ptx_expansion *x, const struct ptx_expand_ope
     known = ptx_scope_find(parser, base);
     if (known != NULL && (*known & 3) == PTX_NAME_REG)
         narrow = ptx_type_bytes((enum ptx_type)parser->function->regs.at[*known >> 2].type) == 4;
-    ptx_put(x, ".reg .b64 %s; %s %s, " PTX_NAME_FMT "; ", name, narrow ? "cvt.u64.u32" : "mov.b64", name, PTX_NAME_ARG(base));
-    if (plus != NULL)
-        ptx_put(x, "add.s64 %s, %s, %.*s; ", name, name, (int)(address->first.text + address->first.size - plus - 1), plus + 1);
+    const struct ptx_name offset = plus == NULL ? (struct ptx_name){ "0", 1 }
+                                                : (struct ptx_name){ plus + 1, (size_t)(address->first.text +
+                                                                                        address->first.size - plus - 1) };
+
+    if (narrow) /* the sum has 32 bits, too */
+        ptx_put(x, ".reg .b64 %s; .reg .b32 %s_low; add.s32 %s_low, " PTX_NAME_FMT ", " PTX_NAME_FMT "; cvt.u64.u32 %s, %s_low; ",
+                name, name, name, PTX_NAME_ARG(base), PTX_NAME_ARG(offset), name, name);
+    else
+        ptx_put(x, ".reg .b64 %s; mov.b64 %s, " PTX_NAME_FMT "; add.s64 %s, %s, " PTX_NAME_FMT "; ", name, name,
+                PTX_NAME_ARG(base), name, name, PTX_NAME_ARG(offset));
 }
 
 /* ---- statements --------------------------------------------------------------------------- */

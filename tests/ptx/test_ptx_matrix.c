@@ -262,7 +262,8 @@ static void fragments_have_all_their_elements(void **state)
     run(HEAD "mul.wide.u32 %d4, %r0, 16; add.s64 %d5, %d0, %d4; ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d5];\n"
              "shl.b32 %r5, %r0, 4; mov.u32 %r6, sh; add.u32 %r7, %r6, %r5;\n"
              "st.shared.v4.u32 [%r7+32], {%r1, %r2, %r3, %r4}; bar.warp.sync -1;\n"
-             "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%r6+32];\n"
+             "sub.u32 %r6, %r6, 64; wmma.load.a.sync.aligned.row.m16n16k16.shared.f16\n"
+             "{%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%r6+96];\n"
              "and.b32 %r10, %r10, %r11; and.b32 %r12, %r12, %r13; and.b32 %r14, %r14, %r15; and.b32 %r16, %r16, %r17;\n"
              "and.b32 %r10, %r10, %r12; and.b32 %r14, %r14, %r16; and.b32 %r10, %r10, %r14; mul.wide.u32 %d4, %r0, 4;\n"
              "add.s64 %d3, %d3, %d4; st.global.u32 [%d3], %r10; ret; }\n", data);
