@@ -276,13 +276,13 @@ static LLVMValueRef row_offset(struct nat_unit *u, const struct place *at, unsig
 
 /** Emits a prefetch of memory that a later warp probably accesses, as the interpreter does. Outside of loops, prefetches
  *  memory at a fixed distance from this warp's consecutive elements of @bytes. If the warp has several rows, the distance is one
- *  row, so that the memory of the next block is prefetched. */
+ *  row, so that the memory of the next block is prefetched, unless most of it is in the same lines of the cache. */
 static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, unsigned bytes)
 {
     const struct nat_llvm *l = u->b.llvm;
     const uint64_t row_bytes = (uint64_t)u->columns * bytes, ahead = u->rows > 1 ? row_bytes : 1024;
 
-    if (at->space != ISA_SPACE_GLOBAL || u->block[u->block_of[u->at]].loop)
+    if (at->space != ISA_SPACE_GLOBAL || u->block[u->block_of[u->at]].loop || (u->rows > 1 && row_bytes < 64))
         return;
     for (unsigned row = 0; row < rows; row++)
         for (uint64_t k = 0; k < row_bytes; k += 64) {
