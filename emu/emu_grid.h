@@ -99,4 +99,8 @@ void emu_grids_abandon(struct emu_machine *machine);
 /** Returns the grid with a sequence number. Returns NULL if no such grid exists, or if the machine no longer lists it. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
 
+/** Sets the greatest number of device launches that have not started (emu_config.pending_launches). The new limit is not recorded in a
+ *  log. Errors: LW_ERANGE, as for the configuration of a machine. */
+enum lw_status emu_pending_limit(struct emu_machine *machine, uint32_t launches, struct lw_error *err) LW_MUST_CHECK;
+
 #endif

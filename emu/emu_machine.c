@@ -11,6 +11,8 @@
 #include "emu/simt/emu_split_priv.h"
 #include "emu/program/emu_decode_priv.h"
 
+enum { MOST_PENDING = 1 << 20 };
+
 /* a constant table instead of assignments, so that the defaults are in read-only memory on every host */
 static const struct emu_config defaults = {
     .warp_width = 32,
@@ -96,9 +98,9 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     if (config->launch_depth >= EMU_LAUNCH_NESTING)
         return LW_FAIL(err, LW_ERANGE, "option launch_depth is %u: the value must be from 0 to %u", config->launch_depth,
                        EMU_LAUNCH_NESTING - 1);
-    if (config->pending_launches == 0 || config->pending_launches > 1u << 20)
-        return LW_FAIL(err, LW_ERANGE, "option pending_launches is %u: the value must be from 1 to 1048576",
-                       config->pending_launches);
+    if (config->pending_launches == 0 || config->pending_launches > MOST_PENDING)
+        return LW_FAIL(err, LW_ERANGE, "option pending_launches is %u: the value must be from 1 to %d",
+                       config->pending_launches, MOST_PENDING);
     if (emu_level_choose(config->level) == NULL)
         return LW_FAIL(err, LW_ERANGE, "x86-64 level %u cannot be used: this processor does not support x86-64-v%u, or the "
                                        "level is not one of 1, 3 and 4", config->level, config->level);
@@ -455,4 +457,12 @@ const char *emu_program_location(const struct isa_object *object, uint32_t index
         snprintf(text, size, "%s+0x%x", f != NULL ? isa_symbol_text(f->name, room) : "code",
                  (index - (f != NULL ? f->first : 0)) * ISA_WORD_BYTES);
     return text;
+}
+
+enum lw_status emu_pending_limit(struct emu_machine *machine, uint32_t launches, struct lw_error *err)
+{
+    if (launches == 0 || launches > MOST_PENDING)
+        return LW_FAIL(err, LW_ERANGE, "%u pending launches: the number must be from 1 to %d", launches, MOST_PENDING);
+    machine->config.pending_launches = launches;
+    return LW_OK;
 }

@@ -34,6 +34,8 @@ enum lw_status emu_alloc_at(struct emu_machine *machine, uint64_t address, uint6
                             struct lw_error *err) LW_MUST_CHECK;
 /** Returns the address above all allocations that were ever made, where the next one begins while there is space. */
 uint64_t emu_alloc_end(const struct emu_machine *machine);
+/** Returns the part of the limit emu_config.heap_bytes that live objects from kernels' malloc occupy. */
+uint64_t emu_heap_used(const struct emu_machine *machine);
 /** Lets later allocations begin at @address or above it, while there is space. Has no effect if emu_alloc_end() is above @address.
  *  Errors: LW_ERANGE if @address is not the start of a page in global memory. */
 enum lw_status emu_alloc_from(struct emu_machine *machine, uint64_t address, struct lw_error *err) LW_MUST_CHECK;

@@ -129,6 +129,17 @@ int lanewise_heap_limit(lanewise_machine *m, uint64_t bytes)
     return LANEWISE_OK;
 }
 
+int lanewise_pending_limit(lanewise_machine *m, uint32_t launches)
+{
+    struct lw_error err;
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (host_begin(m, &err) != LW_OK || emu_pending_limit(m->machine, launches, &err) != LW_OK)
+        return host_fail(m, &err);
+    return LANEWISE_OK;
+}
+
 int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, size_t pattern_bytes, uint64_t bytes)
 {
     enum { PIECE = 4096 };

@@ -229,6 +229,30 @@ static void put_size(struct host_record *r, const char *key, const uint32_t size
     lw_put(&r->steps.sink, "]\n");
 }
 
+/** Sets r->machine, the line of the launch file that describes the machine. The limit of the heap is less the objects of malloc that are
+ *  not recorded, so that kernels can allocate as much as in the program. */
+static void name_machine(struct lanewise_machine *m)
+{
+    struct host_record *r = m->record;
+    const struct emu_config *config = emu_machine_config(m->machine);
+    uint64_t heap = config->heap_bytes - emu_heap_used(m->machine);
+    struct emu_config usual;
+    size_t size;
+
+    emu_config_default(&usual);
+    for (size_t i = 0; i < r->recorded_count; i++)
+        if ((r->areas[r->recorded[i]].flags & EMU_ALLOC_HEAP) != 0)
+            heap += (r->areas[r->recorded[i]].bytes + 15) / 16 * 16;
+    size = (size_t)snprintf(r->machine, sizeof r->machine, "machine: {warp: %u", config->warp_width);
+    if (heap != usual.heap_bytes)
+        size += (size_t)snprintf(r->machine + size, sizeof r->machine - size, ", heap_bytes: %" PRIu64, heap);
+    if (config->pending_launches != usual.pending_launches)
+        size += (size_t)snprintf(r->machine + size, sizeof r->machine - size, ", pending_launches: %u", config->pending_launches);
+    if (config->arena_bytes != usual.arena_bytes)
+        size += (size_t)snprintf(r->machine + size, sizeof r->machine - size, ", memory: %" PRIu64, config->arena_bytes);
+    snprintf(r->machine + size, sizeof r->machine - size, "}\n");
+}
+
 static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
                              const void *const *arguments, struct lw_error *err)
 {
@@ -261,15 +285,7 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
         lnc_sources_copy(kernel->module->object, path);
         r->copied = kernel->module;
     }
-    const struct emu_config *config = emu_machine_config(m->machine);
-    struct emu_config usual;
-    emu_config_default(&usual);
-    lw_printf(&r->head.sink, "machine: {warp: %u", config->warp_width);
-    if (config->heap_bytes != usual.heap_bytes)
-        lw_printf(&r->head.sink, ", heap_bytes: %u", config->heap_bytes);
-    if (config->arena_bytes != usual.arena_bytes)
-        lw_printf(&r->head.sink, ", memory: %" PRIu64, config->arena_bytes);
-    lw_printf(&r->head.sink, "}\nprogram: {source: %s}\naddresses: {code: 0x%" PRIx64 ", ", file, layout.code);
+    lw_printf(&r->head.sink, "program: {source: %s}\naddresses: {code: 0x%" PRIx64 ", ", file, layout.code);
     if (layout.variables != 0)
         lw_printf(&r->head.sink, "variables: 0x%" PRIx64 ", ", layout.variables);
     lw_printf(&r->head.sink, "next: 0x%" PRIx64 "}\n", emu_alloc_end(m->machine));
@@ -298,13 +314,17 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
         }
         lw_put(&r->steps.sink, "\n");
     }
-    return status == LW_OK ? host_record_contents(m, err) : status;
+    if (status == LW_OK)
+        status = host_record_contents(m, err);
+    name_machine(m);
+    return status;
 }
 
 /** Writes the text of the launch file up to the check steps. @second: second line, or "". */
 static void put_launch(const struct host_record *r, const char *second, struct lw_buffer *text)
 {
     lw_printf(&text->sink, "# Launch %u of a program, recorded by lanewise %s.\n%s", r->launches, lanewise_version(), second);
+    lw_put(&text->sink, r->machine);
     text->sink.write(&text->sink, r->head.text, r->head.size);
     lw_put(&text->sink, "steps:\n");
     text->sink.write(&text->sink, r->steps.text, r->steps.size);
@@ -375,6 +395,7 @@ void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
     struct lw_buffer text;
     struct lw_error err;
     enum lw_status status = LW_OK;
+    uint64_t findings = 0;
 
     if (r == NULL || !r->active)
         return;
@@ -383,10 +404,12 @@ void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
     if (stop->kind != EMU_STOP_IDLE)
         snprintf(second, sizeof second, "# It ended with a %s, and a run of this file does so as well.\n",
                  stop->kind == EMU_STOP_FAULT ? "fault" : "hang or a limit");
-    if (m->chk != NULL && chk_count(m->chk) > r->findings)
+    for (unsigned i = 0; m->chk != NULL && i < chk_count(m->chk); i++)
+        findings += chk_get(m->chk, i)->count;
+    if (findings > r->findings)
         snprintf(second + strlen(second), sizeof second - strlen(second),
                  "# It had findings: \"lanewise run --check\" reports them, and continues.\n");
-    r->findings = m->chk != NULL ? chk_count(m->chk) : 0;
+    r->findings = findings;
     put_launch(r, second, &text);
     for (size_t i = 0; i < r->recorded_count && status == LW_OK && stop->kind == EMU_STOP_IDLE; i++) {
         const struct host_area *area = &r->areas[r->recorded[i]];

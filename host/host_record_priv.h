@@ -22,12 +22,13 @@ struct host_record {
     unsigned before;   /* the number of a launch file is this number plus that of its launch */
     char path[4200];   /* the launch file of the active launch */
     const struct lanewise_module *copied; /* the module whose sources were copied last */
-    unsigned findings; /* number of findings of earlier launches */
+    uint64_t findings; /* number of findings of earlier launches, with repetitions, counted by lane */
     bool full;         /* a limit was reached, so later launches are not recorded */
     uint64_t bytes;    /* bytes written so far */
     bool active;       /* a launch is recorded and has not run yet; the members below describe that launch */
     char kernel[60];   /* the part of the launch file's name that comes from the kernel */
     char message[440]; /* reason why the last launch was not recorded; "": it was recorded */
+    char machine[120]; /* line of the launch file */
     struct lw_buffer head, steps; /* text of the launch file up to the buffers, and text of its steps */
     struct host_area *areas;      /* all allocated memory, by address */
     size_t area_count;

@@ -256,6 +256,8 @@ LANEWISE_API int lanewise_fill(lanewise_machine *machine, uint64_t address, cons
                                uint64_t bytes);
 /** Sets the size of the heap from which kernels get memory by malloc. The size is 8 MiB at first, and at most 4 GiB - 1. */
 LANEWISE_API int lanewise_heap_limit(lanewise_machine *machine, uint64_t bytes);
+/** Sets how many launches of kernels by kernels may wait for their start: 2048 at first, and 1 to 1,048,576. */
+LANEWISE_API int lanewise_pending_limit(lanewise_machine *machine, uint32_t launches);
 /** Sets the size of a thread's stack for recursive functions, which is 8192 bytes at first and for 0, and at most 4 MiB. It is for
  *  modules that are loaded from PTX or a source after the call. Functions that are not recursive always get the stack that they need. */
 LANEWISE_API int lanewise_stack_limit(lanewise_machine *machine, uint32_t bytes);

@@ -40,13 +40,14 @@ enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yam
 
     if (status != LW_OK)
         return status;
-    for (const struct lnc_buffer *b = file->buffers; b != NULL; b = b->next) {
-        unsigned distance = lw_edit_distance(b->name, name);
-
-        if (distance == 0) {
+    for (const struct lnc_buffer *b = file->buffers; b != NULL; b = b->next) /* a recorded launch may have thousands of buffers */
+        if (strcmp(b->name, name) == 0) {
             *out = b;
             return LW_OK;
         }
+    for (const struct lnc_buffer *b = file->buffers; b != NULL; b = b->next) {
+        unsigned distance = lw_edit_distance(b->name, name);
+
         if (lw_suggest(name, &b->name, 1, sizeof b->name) != NULL &&
             (near == NULL || distance < near_distance)) {
             near = b;

@@ -44,6 +44,7 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_graph_priv.h \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/memory/cu_memory.c \
+	%D%/cuda/memory/cu_device_functions.c \
 	%D%/cuda/cu_link.c \
 	%D%/cuda/cu_module.c \
 	%D%/cuda/memory/cu_graph_memory.c \

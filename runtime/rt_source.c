@@ -29,11 +29,11 @@ bool rt_sources_keep(const char *folder)
         return true;
     }
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "lanewise: --sources: cannot create the folder %s: %s\n", folder, strerror(errno));
+        fprintf(stderr, "lanewise: cannot create the folder %s: %s\n", folder, strerror(errno));
         return false;
     }
     if (realpath(folder, sources.folder) == NULL) {
-        fprintf(stderr, "lanewise: --sources: cannot use the folder %s: %s\n", folder, strerror(errno));
+        fprintf(stderr, "lanewise: cannot use the folder %s: %s\n", folder, strerror(errno));
         sources.folder[0] = '\0';
         return false;
     }

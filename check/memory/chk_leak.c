@@ -3,6 +3,7 @@
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /** The malloc call that allocated the last object at an address. */
 struct owner {
@@ -135,8 +136,9 @@ void chk_leaks_add(struct chk *chk)
     for (unsigned i = 0; i < emu_allocation_count(chk->machine); i++) {
         const struct owner unknown = {0}, *owner = &unknown;
 
+        /* a buffer of a launch file that kernels may free has its own name */
         if (!emu_allocation_get(chk->machine, i, &a) || !(a.flags & EMU_ALLOC_HEAP) ||
-            (a.flags & EMU_ALLOC_FREED))
+            (a.flags & EMU_ALLOC_FREED) || strcmp(a.name, "malloc") != 0)
             continue;
         if (leaks != NULL && leaks->owners.count != 0)
             owner = lw_table_find(&leaks->owners, sizeof *owner, a.address);

@@ -19,6 +19,11 @@ void emu_heap_limit(struct emu_machine *machine, uint32_t bytes)
     machine->config.heap_bytes = bytes > used ? bytes : (unsigned)used;
 }
 
+uint64_t emu_heap_used(const struct emu_machine *machine)
+{
+    return machine->memory.heap_used;
+}
+
 void emu_stack_advise(struct emu_machine *machine, const char *advice)
 {
     machine->stack_advice = advice;

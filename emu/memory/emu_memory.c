@@ -330,11 +330,24 @@ static enum lw_status log_allocation(struct emu_machine *machine, uint64_t addre
                              err);
 }
 
+/** Tests whether the heap of kernels has space for an allocation that the host makes with @flags. */
+static enum lw_status check_heap(const struct emu_machine *machine, uint64_t size_bytes, unsigned flags, struct lw_error *err)
+{
+    const uint64_t left = machine->config.heap_bytes - machine->memory.heap_used;
+
+    if ((flags & EMU_ALLOC_HEAP) == 0 || (size_bytes <= left && emu_heap_charge(size_bytes) <= left))
+        return LW_OK;
+    return LW_FAIL(err, LW_ENOMEM, "the heap for malloc in kernels, of %u bytes, has no space for %llu bytes", machine->config.heap_bytes,
+                   (unsigned long long)size_bytes);
+}
+
 enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                          unsigned flags, uint64_t *address, struct lw_error *err)
 {
-    const enum lw_status status = emu_memory_alloc(machine, size_bytes, name, flags, address, err);
+    enum lw_status status = check_heap(machine, size_bytes, flags, err);
 
+    if (status == LW_OK)
+        status = emu_memory_alloc(machine, size_bytes, name, flags, address, err);
     return status == LW_OK ? log_allocation(machine, *address, size_bytes, name != NULL ? name : "", flags, err) : status;
 }
 
@@ -375,9 +388,9 @@ enum lw_status emu_alloc_at(struct emu_machine *machine, uint64_t address, uint6
                        (unsigned long long)size_bytes, (unsigned long long)address, other->name[0] ? " '" : " an allocation",
                        other->name, other->name[0] ? "'" : "", (unsigned long long)other->size_bytes,
                        (unsigned long long)other->address);
-    if ((flags & EMU_ALLOC_HEAP) != 0 && emu_heap_charge(size_bytes) > machine->config.heap_bytes - memory->heap_used)
-        return LW_FAIL(err, LW_ENOMEM, "the heap for malloc in kernels, of %u bytes, has no space for %llu bytes",
-                       machine->config.heap_bytes, (unsigned long long)size_bytes);
+    status = check_heap(machine, size_bytes, flags, err);
+    if (status != LW_OK)
+        return status;
     status = allocate(machine, offset, size_bytes, name, flags, err);
     return status == LW_OK ? log_allocation(machine, address, size_bytes, name, flags, err) : status;
 }

@@ -185,6 +185,7 @@ static enum lw_status allocate_variables(struct emu_machine *machine, struct emu
                                          struct lw_error *err)
 {
     const struct isa_object *o = p->object;
+    const bool fixed = at != 0;
 
     for (unsigned i = 0; i < o->variable_count; i++) {
         const struct isa_variable *v = &o->variables[i];
@@ -194,9 +195,9 @@ static enum lw_status allocate_variables(struct emu_machine *machine, struct emu
         if (v->space == ISA_SPACE_CONST)
             flags |= EMU_ALLOC_READ_ONLY;
         enum lw_status status;
-        if (at != 0) {
+        if (fixed) {
             p->variable_address[i] = at;
-            status = emu_alloc_at(machine, at, v->size_bytes, v->name, flags, err);
+            status = emu_alloc_at(machine, at, v->size_bytes, v->name, flags, err); /* fails if there is no address: 0 */
             at = following(p, i);
         } else {
             status = emu_alloc(machine, v->size_bytes, v->name, flags, &p->variable_address[i], err);
@@ -251,7 +252,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
 enum lw_status emu_program_load_at(struct emu_machine *machine, const struct isa_object *object, const struct emu_program_layout *layout,
                                    struct emu_program **out, struct lw_error *err)
 {
-    const uint64_t code_end = ISA_GLOBAL_BASE / 2; /* far above the code of any programs */
+    const uint64_t code_end = ISA_SHARED_BASE / 2; /* far above the code of any programs, and below shared memory */
     enum lw_status status;
     struct emu_program *p = calloc(1, sizeof *p);
     char text[300];

@@ -243,8 +243,10 @@ static bool moves(const struct nat_unit *u, uint32_t k, const struct isa_insn *l
     struct nat_set reads, writes;
 
     nat_uses(u, k, &reads, &writes);
-    return nat_has(&writes, NAT_V + load->a) || (mode == ISA_AMODE_PAIR && nat_has(&writes, NAT_V + load->a + 1)) ||
-           ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) && (nat_has(&writes, NAT_S + load->c) || nat_has(&writes, NAT_S + load->c + 1)));
+    if (nat_has(&writes, NAT_V + load->a) || (mode == ISA_AMODE_PAIR && nat_has(&writes, NAT_V + load->a + 1)))
+        return true;
+    return (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) &&
+           (nat_has(&writes, NAT_S + load->c) || nat_has(&writes, NAT_S + load->c + 1));
 }
 
 /** Returns whether the address of load @k differs from that of @load only by a constant, if its registers have the same values. */

@@ -33,7 +33,7 @@ static bool is_lanewise(const struct nat_unit *u, uint32_t i)
     switch (u->kind[i]) {
     case NAT_ROW:
         return (insn->op != ISA_V_S2R && insn->op != ISA_S_S2R) || (sr >= ISA_SR_NTID_X && sr <= ISA_SR_WORKDIM) ||
-               sr == ISA_SR_TID_X || sr == ISA_SR_TID_Y || sr == ISA_SR_TID_Z;
+               (insn->op == ISA_V_S2R && (sr == ISA_SR_TID_X || sr == ISA_SR_TID_Y || sr == ISA_SR_TID_Z));
     case NAT_LOAD: return insn->op == ISA_LD_GLOBAL;
     case NAT_STORE: return insn->op == ISA_ST_GLOBAL;
     case NAT_SCALAR_LOAD:
@@ -112,7 +112,8 @@ static bool emit_straight(struct nat_unit *u, uint32_t end)
 static void emit_end(struct nat_unit *u, unsigned warps)
 {
     const struct nat_llvm *l = u->b.llvm;
-    const uint32_t site = nat_add_site(u, (struct emu_native_site){u->first + u->at, u->at, u->block_loads, u->block_stores, 0});
+    const struct emu_native_site here = {u->first + u->at, u->at, u->block_loads, u->block_stores, 0};
+    const uint32_t site = nat_add_site(u, here);
     LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, "");
     LLVMValueRef record = nat_address(u, nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, record)),
                                       l->BuildMul(u->b.b, ended, quad(u, sizeof(struct emu_native_record)), ""));
@@ -141,8 +142,8 @@ void nat_emit_wide(struct nat_unit *u)
     bool good = false;
 
     u->wide.start = NULL;
-    if (u->ended == NULL || u->through || !u->scatters || warps < 2 || threads % WIDE_LANES != 0 || end == 0 || (u->region_of != NULL && u->region_of[0] != NULL) ||
-        (block[0] % WIDE_LANES != 0 && WIDE_LANES % block[0] != 0))
+    if (u->ended == NULL || u->through || !u->scatters || warps < 2 || threads % WIDE_LANES != 0 || end == 0 ||
+        (u->region_of != NULL && u->region_of[0] != NULL) || (block[0] % WIDE_LANES != 0 && WIDE_LANES % block[0] != 0))
         return;
     for (unsigned r = 0; r < NAT_REGS; r++)
         if (nat_has(&u->block[0].live, r))
@@ -206,8 +207,9 @@ void nat_choose_wide(struct nat_unit *u)
     const unsigned warps = WIDE_LANES / u->width;
     LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""), most = l->BuildLoad2(u->b.b, u->b.i64, u->warps, "");
     LLVMValueRef first = nat_member(u, u->b.i32, offsetof(struct emu_native_frame, first_thread));
-    LLVMValueRef thread = l->BuildAdd(u->b.b, l->BuildZExt(u->b.b, first, u->b.i64, ""), l->BuildMul(u->b.b, ended, quad(u, u->width), ""), "");
-    LLVMValueRef begins = l->BuildICmp(u->b.b, NAT_INT_EQ, l->BuildAnd(u->b.b, thread, quad(u, WIDE_LANES - 1), ""), quad(u, 0), "");
+    LLVMValueRef thread = l->BuildMul(u->b.b, ended, quad(u, u->width), "");
+    thread = l->BuildAnd(u->b.b, l->BuildAdd(u->b.b, thread, l->BuildZExt(u->b.b, first, u->b.i64, ""), ""), quad(u, WIDE_LANES - 1), "");
+    LLVMValueRef begins = l->BuildICmp(u->b.b, NAT_INT_EQ, thread, quad(u, 0), "");
     LLVMValueRef all = l->BuildICmp(u->b.b, NAT_INT_ULE, l->BuildAdd(u->b.b, ended, quad(u, warps), ""), most, "");
 
     LLVMBasicBlockRef may = nat_new_block(u), alone = nat_new_block(u);

@@ -159,6 +159,7 @@ FUNCTIONS = {
     "lanewise_copy": ("int", [_M, "uint64_t", "uint64_t", "uint64_t"]),
     "lanewise_fill": ("int", [_M, "uint64_t", "const void *", "size_t", "uint64_t"]),
     "lanewise_heap_limit": ("int", [_M, "uint64_t"]),
+    "lanewise_pending_limit": ("int", [_M, "uint32_t"]),
     "lanewise_stack_limit": ("int", [_M, "uint32_t"]),
     "lanewise_allocation": ("int", [_M, "uint64_t", "uint64_t *", "uint64_t *"]),
     "lanewise_address_range": ("void", [_CM, "uint64_t *", "uint64_t *"]),

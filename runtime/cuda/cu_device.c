@@ -19,7 +19,7 @@ static const struct {
     [LIMIT_PRINTF] = {1 << 20, SIZE_MAX, 1, false},
     [LIMIT_HEAP] = {8 << 20, SIZE_MAX, 1, false},
     [LIMIT_DEPTH] = {2, SIZE_MAX, 1, true},
-    [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
+    [LIMIT_PENDING] = {2048, 1 << 20, 1, false},
     [LIMIT_FETCH] = {64, 128, 1, false},
 };
 /* Settings that the program can change and read back, but that have no effect on the device. cudaDeviceReset() sets all
@@ -313,6 +313,8 @@ CU_API cudaError_t cudaDeviceReset(void)
         }
         if (rt_machine() != NULL)
             (void)lanewise_stack_limit(rt_machine(), 0);
+        if (rt_machine() != NULL)
+            (void)lanewise_pending_limit(rt_machine(), (uint32_t)limit_rows[LIMIT_PENDING].initial);
     }
     rt_unlock();
     error = cu_return(error);
@@ -400,6 +402,9 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
         if (limit == LIMIT_HEAP && lanewise_heap_limit(rt_machine(), value < UINT32_MAX ? value : UINT32_MAX) != LANEWISE_OK) {
             rt_complain("cudaDeviceSetLimit");
             error = cudaErrorMemoryAllocation; /* the machine could not be created */
+        } else if (limit == LIMIT_PENDING && lanewise_pending_limit(rt_machine(), value != 0 ? (uint32_t)value : 1) != LANEWISE_OK) {
+            rt_complain("cudaDeviceSetLimit");
+            error = cudaErrorMemoryAllocation;
         } else {
             settings.limits[limit].is_set = true;
             settings.limits[limit].value = (value + unit - 1) / unit * unit;

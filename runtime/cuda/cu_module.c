@@ -276,6 +276,7 @@ static bool load_files(struct cu_module *m, bool *only_code)
 {
     const struct wrapper *w = m->wrapper;
     struct cu_link link = {.count = 0};
+    char *functions;
 
     if (data_of(w) == NULL || w->version < WRAPPER_LINKED || w->linked == NULL)
         return false;
@@ -289,6 +290,10 @@ static bool load_files(struct cu_module *m, bool *only_code)
             cu_link_add(&link, file.name, file.text, true);
         free(file.text);
     }
+    functions = cu_device_functions(&link);
+    if (functions != NULL)
+        cu_link_add(&link, "cudadevrt", functions, true);
+    free(functions);
     if (link.count == 0 && !link.has_failed)
         return false;
     m->error = cu_link_end(&link, &m->module);

@@ -64,6 +64,9 @@ struct cu_link {
     unsigned count;
     bool has_failed; /* there was no memory for a text */
 };
+/** Returns PTX with the functions of libcudadevrt that the texts of @link use, without those that are built in. Returns NULL if there are
+ *  none, or if memory is short. The caller frees it. */
+char *cu_device_functions(const struct cu_link *link);
 /** Adds the PTX @text of a file, whose index is link->count. If not @has_unique_names, changes names that another file may have. */
 void cu_link_add(struct cu_link *link, const char *name, const char *text, bool has_unique_names);
 /** Links the texts, of which there is at least one unless has_failed is set, and frees them. Prints an error of the PTX. */

@@ -15,4 +15,10 @@ for arch in 80 90; do
             grep -q '^all right$' out || { fail "compute_$arch $options"; head -n 10 out err; }
     done
 done
+# Kernels launch kernels, and copy memory after them. Needs libcudadevrt of nvcc.
+if "$nvcc" -w -rdc=true --cudart shared -gencode arch=compute_80,code=compute_80 -o copies "$src/nvcc/copies.cu" >log 2>&1; then
+    timeout 300 "$lanewise" app ./copies >out 2>err && grep -q '^all right$' out || { fail "copies"; head -n 10 out err; }
+else
+    echo "without libcudadevrt: $(head -n 1 log)"
+fi
 [ "$failed" = 0 ]

@@ -20,6 +20,11 @@ for clang in clang-14 clang-19; do
 done
 "$lanewise" cc --compiler clang-19 "$src/textures.cu" -o textures >err 2>&1 || { fail "textures.cu does not compile"; cat err; }
 check textures 2 124 ./textures
+# Objects without a pointer are not recorded, but the heap has as much space as in the program. Objects of earlier launches are no leaks.
+"$lanewise" cc --compiler clang-19 "$src/heap.cu" -o heap >err 2>&1 || { fail "heap.cu does not compile"; cat err; }
+check heap 2 "$(./heap)" ./heap
+"$lanewise" run --check=heap-leak recorded/heap/0002-fill.yaml >out 2>&1
+grep -q '^heap-leak\|: heap-leak' out && [ "$(grep -c 'heap-leak' out)" = 1 ] || { fail "leaks of a recorded launch"; cat out; }
 if ${CC:-cc} "$src/shared.c" -o shared -lOpenCL 2>err; then
     check shared 1 1123 ./shared
 else
