@@ -259,12 +259,6 @@ bool chk_looks_alone(const struct chk *chk, const void *state, const struct emu_
 /** Sets the values of variables of a finding that is recorded for the first time, if its first lane is still at its
  *  instruction. */
 void chk_values_collect(struct chk *chk, struct chk_finding *finding);
-/** Returns the shared variable of a kernel at @offset. If kernels of the object have different variables there,
- *  returns NULL. */
-const struct isa_variable *chk_shared_variable(const struct isa_object *object,
-                                               const struct isa_function *kernel, uint32_t offset);
-/** Returns the name that a variable has in the source, without the compiler's prefix "kernel_$_". */
-const char *chk_own_name(const char *name);
 /** Returns the debug entry of a variable of the object, or ISA_NO_DIE. If several variables have this address, the
  *  kernel's variable is chosen, or else a variable of the same name. */
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,

@@ -773,6 +773,11 @@ enum { ISA_SYMBOL_BYTES = 256 };
 void isa_symbol_read(const char *symbol, char *out, size_t room, size_t *base, size_t *bare);
 /** Returns a name for messages: @symbol, or its text from isa_symbol_read() in @room, which has ISA_SYMBOL_BYTES. */
 const char *isa_symbol_text(const char *symbol, char *room);
+/** Returns the name that a variable has in the source, without the compiler's prefix "kernel_$_". */
+const char *isa_own_name(const char *name);
+/** Returns the shared variable of a kernel at @offset in shared memory; @kernel may be NULL. If kernels of the object have different
+ *  variables there, and it is not known which one is that of @kernel, returns NULL. */
+const struct isa_variable *isa_shared_variable(const struct isa_object *object, const struct isa_function *kernel, uint32_t offset);
 
 /** Returns the function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,

@@ -260,7 +260,7 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
         o.number = (uint32_t)(at - ISA_SHARED_BASE);
         const struct isa_variable *v;
         o.kernel = site->grid->launch.kernel;
-        v = chk_shared_variable(object, o.kernel, o.number);
+        v = isa_shared_variable(object, o.kernel, o.number);
         if (v != NULL) { /* the elements of a variable are treated as one location */
             o.byte = o.number - v->shared_offset; /* byte of the first occurrence within the variable */
             o.number = v->shared_offset;

@@ -45,7 +45,7 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
     char room[ISA_SYMBOL_BYTES];
 
     if (die == ISA_NO_DIE) {
-        lw_printf(out, "shared '%s'", isa_symbol_text(chk_own_name(v->name), room));
+        lw_printf(out, "shared '%s'", isa_symbol_text(isa_own_name(v->name), room));
         if (offset != CHK_SOMEWHERE)
             lw_printf(out, ", byte %u", offset);
         return;
@@ -82,7 +82,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         }
         return;
     case INIT_SHARED:
-        v = object != NULL ? chk_shared_variable(object, o->kernel, o->number) : NULL;
+        v = object != NULL ? isa_shared_variable(object, o->kernel, o->number) : NULL;
         if (v != NULL)
             describe_shared(object, v, o->kernel, element ? o->byte : CHK_SOMEWHERE, out);
         else

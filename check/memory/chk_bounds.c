@@ -230,7 +230,7 @@ static const char *put_bound(const struct emu_hook_site *site, const struct boun
     uint64_t inside;
 
     if (b->kind == ISA_BOUND_VARIABLE) {
-        name = chk_own_name(object->variables[b->which].name);
+        name = isa_own_name(object->variables[b->which].name);
         die = chk_variable_die(object, &object->variables[b->which], kernel);
     } else if (b->kind == ISA_BOUND_PARAM) {
         name = kernel->params[b->which].name;
@@ -274,13 +274,13 @@ static void put_other(const struct chk_bounds *b, const struct emu_hook_site *si
 
     if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
         const uint32_t at = (uint32_t)(address - ISA_SHARED_BASE);
-        const struct isa_variable *v = chk_shared_variable(object, kernel, at);
+        const struct isa_variable *v = isa_shared_variable(object, kernel, at);
         const int64_t die = v != NULL ? chk_variable_die(object, v, kernel) : ISA_NO_DIE;
 
         if (v == NULL)
             lw_put(out, at >= kernel->shared_bytes ? ", in dynamic shared memory" : "");
         else if (die == ISA_NO_DIE)
-            lw_printf(out, ", in '%s', byte %u", isa_symbol_text(chk_own_name(v->name), room), at - v->shared_offset);
+            lw_printf(out, ", in '%s', byte %u", isa_symbol_text(isa_own_name(v->name), room), at - v->shared_offset);
         else {
             lw_put(out, ", in '");
             chk_put_element(d, die, at - v->shared_offset, out);

@@ -275,13 +275,12 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
 
     if (address >= ISA_SHARED_BASE && address < ISA_LOCAL_BASE) {
         uint64_t offset = address - ISA_SHARED_BASE;
-        for (unsigned i = 0; object != NULL && i < object->variable_count; i++) {
-            const struct isa_variable *v = &object->variables[i];
-            if (v->space == ISA_SPACE_SHARED && offset - v->shared_offset < v->size_bytes) {
-                say(out, "%s+0x%llx (shared 0x%llx)", isa_symbol_text(v->name, room),
-                    (unsigned long long)(offset - v->shared_offset), (unsigned long long)offset);
-                return;
-            }
+        const struct isa_function *kernel = w->block->grid->launch.kernel;
+        const struct isa_variable *v = object != NULL ? isa_shared_variable(object, kernel, (uint32_t)offset) : NULL;
+        if (v != NULL) {
+            say(out, "%s+0x%llx (shared 0x%llx)", isa_symbol_text(isa_own_name(v->name), room),
+                (unsigned long long)(offset - v->shared_offset), (unsigned long long)offset);
+            return;
         }
         say(out, "shared 0x%llx", (unsigned long long)offset);
         return;

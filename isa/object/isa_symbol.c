@@ -5,6 +5,8 @@
 #include "isa/isa.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct reader {
     const char *at;
@@ -200,4 +202,76 @@ const char *isa_symbol_text(const char *name, char *room)
     isa_symbol_read(name, room, ISA_SYMBOL_BYTES, &base, &bare);
     return strncmp(room, "_Z", 2) != 0 ? room : name; /* if the symbol could not be parsed, returns the symbol itself, because its
                                                        * copy in `room` may be cut off */
+}
+
+/* ---- shared variables ----------------------------------------------------------------- */
+
+const char *isa_own_name(const char *name)
+{
+    /* a mangled name consists of _ZZ, the function, E, the length of the variable's name, and that name */
+    for (const char *at = strncmp(name, "_ZZ", 3) == 0 ? name : ""; (at = strchr(at, 'E')) != NULL;) {
+        char *own;
+        const unsigned long size = strtoul(++at, &own, 10);
+
+        if (own != at && strlen(own) == size)
+            return own;
+    }
+    for (const char *at = name; (at = strstr(at, "_$_")) != NULL;)
+        name = at += 3;
+    return name;
+}
+
+/** Returns true if the name of a shared variable shows that it belongs to @function. Compilers form such names as kernel_$_s
+ *  or _ZZ6kernelPiE1s. */
+static bool is_of(const char *name, const char *function)
+{
+    const size_t n = strlen(function);
+    char *end;
+
+    if (strncmp(name, function, n) == 0 && (strncmp(name + n, "_$_", 3) == 0 || name[n] == '.'))
+        return true;
+    if (strncmp(name, "_ZZ", 3) != 0)
+        return false;
+    if (strncmp(function, "_Z", 2) == 0)
+        return strncmp(name + 3, function + 2, n - 2) == 0 && name[n + 1] == 'E';
+    return strtoul(name + 3, &end, 10) == n && strncmp(end, function, n) == 0;
+}
+
+/** Returns true if a kernel, or code inlined into it, accesses variable @variable of the object. */
+static bool accesses(const struct isa_object *object, const struct isa_function *kernel, unsigned variable)
+{
+    for (unsigned i = 0; i < object->bound_count; i++) {
+        const struct isa_bound *b = &object->bounds[i];
+
+        if (b->kind == ISA_BOUND_VARIABLE && b->which == variable && b->insn - kernel->first < kernel->count)
+            return true;
+    }
+    return false;
+}
+
+const struct isa_variable *isa_shared_variable(const struct isa_object *object, const struct isa_function *kernel, uint32_t offset)
+{
+    const struct isa_variable *found = NULL, *named = NULL;
+    bool several = false;
+
+    if (kernel != NULL && offset >= kernel->shared_bytes)
+        return NULL; /* The address is in dynamic shared memory, which variables of other kernels do not describe. */
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        const struct isa_variable *v = &object->variables[i];
+        bool foreign = false;
+
+        if (v->space != ISA_SPACE_SHARED || offset - v->shared_offset >= v->size_bytes)
+            continue;
+        if (kernel != NULL && is_of(v->name, kernel->name))
+            return v;
+        for (unsigned f = 0; f < object->function_count && !foreign; f++)
+            foreign = object->functions[f].kernel && is_of(v->name, object->functions[f].name);
+        if (foreign)
+            continue;
+        several |= found != NULL;
+        found = v;
+        if (kernel != NULL && named == NULL && accesses(object, kernel, i))
+            named = v;
+    }
+    return !several ? found : named;
 }
