@@ -168,6 +168,6 @@ cat >pointer.ptx <<'END'
 END
 "$lanewise" compile pointer.ptx -o pointer.lwo 2>err || { cat err; fail "PTX with the address of a kernel is refused"; }
 sed 's/mov.u64 %rd2, k;/cp.async.bulk.commit_group;/' pointer.ptx >bulk.ptx
-refuse 'bulk.ptx:8: cp: only cp.async without .bulk is supported' compile bulk.ptx
+refuse 'bulk.ptx:8: cp: this form needs .version 8.0 and .target sm_90 or later' compile bulk.ptx
 printf '%d cases, %d failures\n' "$cases" "$failures"
 [ "$failures" = 0 ]
