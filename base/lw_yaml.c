@@ -11,7 +11,8 @@
 
 enum {
     MAX_DEPTH = 32,
-    MAX_KEYS = 8192 /* keys of one mapping, more than a recorded launch has buffers; limited because repeated keys are found by a linear search */
+    MAX_KEYS = 8192 /* keys of one mapping, more than a recorded launch has buffers; limited because repeated keys are found by
+                     * a linear search */
 };
 
 struct lw_yaml_document {

@@ -138,19 +138,28 @@ static const char *vector_of(unsigned count)
     return count == 1 ? "" : count == 2 ? ".v2" : ".v4";
 }
 
+/** Reads the modifiers of suld and sust. Returns the number of components, and sets @bits to the size of each. */
+static unsigned take_access(struct ptx_expansion *x, struct access *a, unsigned *bits)
+{
+    unsigned count;
+
+    refuse_formatted(x);
+    take_geometry(x, a);
+    take_outside(x, a);
+    take_caching(x);
+    count = take_cell(x, bits);
+    a->bytes = *bits / 8 * count;
+    ptx_expand_operands(x, 2, 2);
+    return count;
+}
+
 void ptx_expand_suld(struct ptx_expansion *x)
 {
     struct access a = { 0 };
     unsigned bits, count;
     const struct ptx_expand_operand *to;
 
-    refuse_formatted(x);
-    take_geometry(x, &a);
-    take_outside(x, &a);
-    take_caching(x);
-    count = take_cell(x, &bits);
-    a.bytes = bits / 8 * count;
-    ptx_expand_operands(x, 2, 2);
+    count = take_access(x, &a, &bits);
     to = ptx_expand_vector(x, 0, count);
     take_surface(x, &a, 1);
     put_element(x, &a);
@@ -173,13 +182,7 @@ void ptx_expand_sust(struct ptx_expansion *x)
     unsigned bits, count;
     const struct ptx_expand_operand *from;
 
-    refuse_formatted(x);
-    take_geometry(x, &a);
-    take_outside(x, &a);
-    take_caching(x);
-    count = take_cell(x, &bits);
-    a.bytes = bits / 8 * count;
-    ptx_expand_operands(x, 2, 2);
+    count = take_access(x, &a, &bits);
     take_surface(x, &a, 0);
     from = ptx_expand_vector(x, 1, count);
     put_element(x, &a);

@@ -362,6 +362,8 @@ static void recovers(void **state)
             assert_int_equal(lanewise_heap_limit(f.gpu, 16 << 20), LANEWISE_OK);
             assert_int_equal(lanewise_stack_limit(f.gpu, 64 << 10), LANEWISE_OK);
             said(f.gpu, lanewise_stack_limit(f.gpu, 5 << 20), "the limit is 4194304");
+            assert_int_equal(lanewise_pending_limit(f.gpu, 4096), LANEWISE_OK);
+            said(f.gpu, lanewise_pending_limit(f.gpu, 0), "0 pending launches: the number must be from 1 to 1048576");
             assert_int_equal(lanewise_fill(f.gpu, out, "\0", 1, sizeof got), LANEWISE_OK);
             assert_int_equal(lanewise_launch(f.gpu, f.spin, one, one, 0, (const void *[]){&out}), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_HANG);

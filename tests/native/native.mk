@@ -16,4 +16,4 @@ native_scripts = tests/native/test_native.sh tests/native/prop_native.sh tests/n
 	tests/native/test_native_crash.sh tests/native/test_native_access.sh tests/native/test_native_float.sh tests/native/test_native_groups.sh tests/native/test_native_blocks.sh \
 	tests/native/test_host_code.sh
 check_SCRIPTS += $(native_scripts)
-EXTRA_DIST += $(native_scripts) %D%/native_lib.sh %D%/compare_lib.sh
+EXTRA_DIST += $(native_scripts) %D%/native_lib.sh %D%/compare_lib.sh %D%/engines_lib.sh

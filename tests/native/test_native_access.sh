@@ -5,17 +5,8 @@
 # with and without a guard. A block is one warp, of which all lanes or only some execute the kernel. Memory, states and counts must be
 # equal to those of the interpreter, in which the highest lane stores last. If the address of one lane in the middle is invalid, the
 # fault must be the same. LW_SEED selects other kernels; it may be random.
-set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-lanewise=$PWD/lanewise
-. "${srcdir:-.}/tests/native/compare_lib.sh"
-export LANEWISE_CACHE=off
-cd "$work" || exit 1
-bad=0
-seed=${LW_SEED:-1}
-[ "$seed" = random ] && seed=$(date +%s)
-echo "LW_SEED=$seed"
+. "${srcdir:-.}/tests/native/engines_lib.sh"
+take_seed
 
 # v0 and v1 are the lane's column and row, v13 its number, and v5 a value that depends on all that the lane has loaded. A block has
 # 16 KiB of global memory, from s0:1 + v4 on. The table has rows of 64 words: seven rows of indices of elements, and one of the numbers

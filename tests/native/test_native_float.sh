@@ -3,14 +3,7 @@
 # Floating-point instructions in native code, with the modifiers ftz and sat and without: random operands, denormals, infinities and
 # NaNs, uniform operands, and guards; in whole warps, in warps of which some lanes execute, and at each width of a warp. Memory, states
 # and counts must be equal to those of the interpreter.
-set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-lanewise=$PWD/lanewise
-. "${srcdir:-.}/tests/native/compare_lib.sh"
-export LANEWISE_CACHE=off
-cd "$work" || exit 1
-bad=0
+. "${srcdir:-.}/tests/native/engines_lib.sh"
 
 # v10, v11 and v12 are the operands, and v5 depends on all results. v10:11 and v12:13 are operands of 64 bits.
 awk 'function mix(reg) { printf "    v_mul_u32 v5, v5, 0x01000193\n    v_xor_b32 v5, v5, %s\n", reg }

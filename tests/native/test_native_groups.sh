@@ -5,17 +5,8 @@
 # first element of a buffer, and end before, at and after its last one: results, counts and faults must be those of the interpreter.
 # Half of the kernels store once, at their end, so that several warps execute them together; of these, some lanes or warps may exit.
 # LW_SEED selects other kernels; it may be random.
-set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-lanewise=$PWD/lanewise
-. "${srcdir:-.}/tests/native/compare_lib.sh"
-export LANEWISE_CACHE=off
-cd "$work" || exit 1
-bad=0
-seed=${LW_SEED:-1}
-[ "$seed" = random ] && seed=$(date +%s)
-echo "LW_SEED=$seed"
+. "${srcdir:-.}/tests/native/engines_lib.sh"
+take_seed
 awk -v seed="$seed" 'function random(n) { return int(rand() * n) }
 function at(   disp) { # an address near the element of the lane
     disp = bytes * (random(9) - 4) + (random(12) == 0 ? 64 * (random(3) - 1) : 0)

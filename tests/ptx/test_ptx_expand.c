@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests instructions that the parser replaces by others: accesses to surfaces, queries, and barrier objects
- * (mbarrier). The texts have the forms that nvcc
- * writes. */
+/* Tests instructions that the parser replaces by others: accesses to surfaces, queries, and barrier objects (mbarrier). The texts
+ * have the forms that nvcc writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "ptx/ptx.h"
+#include "tests/ptx/ptx_refusal.h"
 
 enum { LANES = 32, WORDS = 4, WIDTH = 6, HEIGHT = 4, DEPTH = 3, PITCH = WIDTH * 4 };
 #define KERNEL(body)                                                                          \
@@ -21,12 +21,6 @@ enum { LANES = 32, WORDS = 4, WIDTH = 6, HEIGHT = 4, DEPTH = 3, PITCH = WIDTH * 
     ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<30>; .reg .f32 %f<30>; .reg .b64 %d<16>; .reg .f64 %fd<8>;\n" \
     "mov.u32 %r0, %tid.x; ld.param.u64 %d0, [out]; mul.wide.u32 %d1, %r0, 16;\n"              \
     "add.s64 %d0, %d0, %d1; ld.param.u64 %d2, [object];\n" body "\nret; }\n"
-
-static void ok(enum lw_status status, const struct lw_error *err)
-{
-    if (status != LW_OK)
-        fail_msg("%s", err->text);
-}
 
 /** Buffers of a run. The surface has WIDTH * HEIGHT * DEPTH words: word k is 1000 + k. */
 struct result {
@@ -348,9 +342,7 @@ static void a_wait_without_end_is_a_hang(void **state)
 
 static void refusals_name_the_form(void **state)
 {
-    static const struct {
-        const char *text, *why;
-    } cases[] = {
+    static const struct refusal cases[] = {
 #define T(body, why) {KERNEL(body), why}
         T("suld.b.1d.b32.trap %r1, [face, {%r2}];", "suld: texture and surface references are not supported"),
         T("sust.p.2d.b32.trap [%d2, {%r1, %r2}], {%r3};", "sust: formatted accesses, '.p', are not supported"),
@@ -374,16 +366,7 @@ static void refusals_name_the_form(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct isa_object *object = NULL;
-        struct lw_error err = {.text = ""};
-        enum lw_status status = ptx_translate("t.ptx", cases[i].text, strlen(cases[i].text), NULL, &object, &err);
-
-        if (status == LW_OK)
-            fail_msg("case %zu is translated: %s", i, cases[i].why);
-        if (strncmp(err.text, "t.ptx:9", 7) != 0 || strstr(err.text, cases[i].why) == NULL)
-            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, err.text, cases[i].why);
-    }
+    must_refuse(cases, LW_COUNT_OF(cases), "t.ptx:9");
 }
 
 /* A refused expansion refuses its kernel only. */

@@ -8,10 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "ptx/ptx.h"
+#include "tests/ptx/ptx_refusal.h"
 
 enum { LANES = 32, BUFFERS = 4, BYTES = 8192, SIDE = 32 };
 enum type { F16, BF16, TF32, S8, U8, F64, F32, S32 };
@@ -22,12 +23,6 @@ static const struct {
     [F16] = {"f16", "r", 2, 2},  [BF16] = {"bf16", "r", 2, 2}, [TF32] = {"tf32", "r", 4, 1}, [S8] = {"s8", "r", 1, 4},
     [U8] = {"u8", "r", 1, 4},    [F64] = {"f64", "fd", 8, 1},  [F32] = {"f32", "f", 4, 1},   [S32] = {"s32", "r", 4, 1},
 };
-
-static void ok(enum lw_status status, const struct lw_error *err)
-{
-    if (status != LW_OK)
-        fail_msg("%s", err->text);
-}
 
 /* Runs a kernel with one warp on buffers a, b, c, d. */
 static void run(const char *text, uint8_t data[BUFFERS][BYTES])
@@ -404,9 +399,7 @@ static void ldmatrix_distributes_rows(void **state)
 
 static void refusals_name_the_form(void **state)
 {
-    static const struct {
-        const char *text, *why;
-    } cases[] = {
+    static const struct refusal cases[] = {
 #define T(body, why) {HEAD body "\nret; }\n", why}
         T("wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r1}, [%d0];", "wmma: matrices of the shape '.m8n8k32' are not supported"),
         T("wmma.load.a.sync.aligned.row.m16n16k8.f16 {%r1}, [%d0];", "wmma: matrices of .f16 and the shape m16n16k8"),
@@ -424,16 +417,7 @@ static void refusals_name_the_form(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct isa_object *object = NULL;
-        struct lw_error err = {.text = ""};
-        enum lw_status status = ptx_translate("t.ptx", cases[i].text, strlen(cases[i].text), NULL, &object, &err);
-
-        if (status == LW_OK)
-            fail_msg("case %zu is translated: %s", i, cases[i].why);
-        if (strncmp(err.text, "t.ptx:8", 7) != 0 || strstr(err.text, cases[i].why) == NULL)
-            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, err.text, cases[i].why);
-    }
+    must_refuse(cases, LW_COUNT_OF(cases), "t.ptx:8");
 }
 
 int main(void)

@@ -6,10 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "ptx/ptx.h"
+#include "tests/ptx/ptx_refusal.h"
 
 #define HEAD ".version 6.3\n.target sm_60\n.address_size 64\n"
 #define KERNEL(body)                                                                          \
@@ -20,17 +21,9 @@
          "mov.u32 %r0, %tid.x; ld.param.u64 %d0, [out]; mul.wide.u32 %d1, %r0, 16;\n"         \
          "add.s64 %d0, %d0, %d1; ld.param.u64 %d2, [object];\n" body "\nret; }\n"
 
-static void ok(enum lw_status status, const struct lw_error *err)
-{
-    if (status != LW_OK)
-        fail_msg("%s", err->text);
-}
-
 static void refusals_name_the_kind(void **state)
 {
-    static const struct {
-        const char *text, *why;
-    } cases[] = {
+    static const struct refusal cases[] = {
 #define T(body, why) {KERNEL(body), why}
         T("tex.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5,%f6}];", ".3d texture fetch needs 4 coordinates in braces"),
         T("tex.a1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f1,%f5}];", "%f1"),
@@ -65,17 +58,7 @@ static void refusals_name_the_kind(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct isa_object *object = NULL;
-        struct lw_error err = {.text = ""};
-        enum lw_status status = ptx_translate("t.ptx", cases[i].text, strlen(cases[i].text), NULL,
-                                              &object, &err);
-
-        if (status == LW_OK)
-            fail_msg("case %zu is translated: %s", i, cases[i].why);
-        if (strncmp(err.text, "t.ptx:1", 7) != 0 || strstr(err.text, cases[i].why) == NULL)
-            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, err.text, cases[i].why);
-    }
+    must_refuse(cases, LW_COUNT_OF(cases), "t.ptx:1");
 }
 
 /* Runs a kernel with 8 threads. Texture `line` and the texture object are bound to 5 u32 texels of 4 components; component c of

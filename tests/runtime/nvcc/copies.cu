@@ -18,6 +18,9 @@ int main()
     const int n = 100 * 1024;
     int *a, *b, *host = new int[n], wrong = 0;
 
+    size_t limit = 0;
+    wrong += cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 4096) != cudaSuccess;
+    wrong += cudaDeviceGetLimit(&limit, cudaLimitDevRuntimePendingLaunchCount) != cudaSuccess || limit != 4096;
     for (int i = 0; i < n; i++)
         host[i] = i;
     cudaMalloc(&a, n * sizeof(int));
