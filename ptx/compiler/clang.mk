@@ -4,7 +4,7 @@ liblanewise_a_SOURCES += %D%/source/ptx_assigned.c %D%/source/ptx_assigned_uses.
 	%D%/overrides/over_cl.inc %D%/overrides/over_atomics.inc %D%/overrides/over_convert.inc %D%/overrides/over_enqueue.inc %D%/overrides/over_groups.inc %D%/overrides/over_subgroups.inc %D%/overrides/over_half.inc %D%/overrides/over_images.inc \
 	%D%/overrides/over_originals.inc %D%/overrides/over_scratch.inc %D%/overrides/nvcc_compat.inc
 # The program contains our headers for CUDA C++ as texts in one table.
-LW_CUDA_TEXTS = %D%/cuda/lanewise_cuda.h %D%/cuda/lanewise_types.h %D%/cuda/lanewise_host.h %D%/cuda/lanewise_driver.h %D%/cuda/lanewise_library.h %D%/cuda/lanewise_graph.h %D%/cuda/lanewise_calls.h %D%/cuda/lanewise_host_math.h %D%/cuda/lanewise_texture.h \
+LW_CUDA_TEXTS = %D%/cuda/lanewise_cuda.h %D%/cuda/lanewise_types.h %D%/cuda/lanewise_host.h %D%/cuda/lanewise_driver.h %D%/cuda/lanewise_library.h %D%/cuda/lanewise_driver_graph.h %D%/cuda/lanewise_graph.h %D%/cuda/lanewise_calls.h %D%/cuda/lanewise_host_math.h %D%/cuda/lanewise_texture.h \
 	%D%/cuda/lanewise_math.h %D%/cuda/lanewise_erf.h %D%/cuda/lanewise_special.h %D%/cuda/lanewise_std.h %D%/cuda/lanewise_device.h %D%/cuda/lanewise_launch.h %D%/cuda/lanewise_managed.h %D%/cuda/cmath \
 	%D%/cuda/cooperative_groups.h %D%/cuda/lanewise_sync.h %D%/cuda/lanewise_half.h %D%/cuda/cuda_fp16.h %D%/cuda/cuda_bf16.h %D%/cuda/cuda_fp8.h \
 	%D%/cuda/math_constants.h %D%/cuda/mma.h %D%/cuda/cuComplex.h %D%/cuda/cuda_awbarrier.h %D%/cuda/library_types.h %D%/cuda/nvfunctional %D%/cuda/lanewise_names_begin.h %D%/cuda/lanewise_names_end.h \

@@ -22,7 +22,8 @@ static const struct header headers[] = {
 #include "ptx/compiler/cuda_headers.inc"
 /* Headers of the SDK that sources may include, although lanewise_cuda.h is always included and declares their contents. */
 #define FORWARD(NAME) {NAME, "#include \"lanewise_cuda.h\"\n"}
-    {"cuda.h", "#include \"lanewise_cuda.h\"\n#include \"lanewise_driver.h\"\n#include \"lanewise_library.h\"\n"},
+    {"cuda.h", "#include \"lanewise_cuda.h\"\n#include \"lanewise_driver.h\"\n#include \"lanewise_library.h\"\n"
+               "#include \"lanewise_driver_graph.h\"\n"},
     FORWARD("cuda_runtime.h"),
     FORWARD("cuda_runtime_api.h"),
     FORWARD("cuda_device_runtime_api.h"),

@@ -2,9 +2,9 @@
 /*
  * Symbols for the linker of the host. The runtime links the PTX of the files that -rdc=true compiles, but the linker chooses these
  * files: of an archive it takes only members that define a symbol which other files need. Each function and variable of device code
- * that another file can use therefore has a symbol in the object file, which the linker needs in the files that use it. A name that
- * no file defines is an error of the linker, as with nvcc. Tables that only host code uses are in the PTX, too: functions that are
- * only in initialisers are therefore not needed.
+ * that another file can use therefore has a symbol NAME.device in the object file, which the linker needs in the files that use it.
+ * The linker shows "f(int) [clone .device]". A name that no file defines, or that two files define, is an error of the linker, as
+ * with nvcc. Tables that only host code uses are in the PTX, too: functions that are only in initialisers are therefore not needed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -51,6 +51,16 @@ static bool is_provided(const char *name, size_t size)
     return ptx_is_provided(text);
 }
 
+/** Returns whether a mangled name is internal: in an unnamed namespace, or with an `L` before a part of the name. Source: Itanium C++
+ *  ABI, section 5.1. */
+static bool is_internal(const char *name, size_t size)
+{
+    for (size_t i = 2; i + 1 < size && name[0] == '_' && name[1] == 'Z'; i++)
+        if (name[i] == 'L' && name[i + 1] >= '0' && name[i + 1] <= '9')
+            return true;
+    return memmem(name, size, "_GLOBAL__N_", 11) != NULL || memmem(name, size, "$_", 2) != NULL;
+}
+
 /** Returns whether an instruction contains a name. clang writes tabs before instructions. */
 static bool is_in_code(const char *ptx, const char *name, size_t size)
 {
@@ -78,16 +88,18 @@ void ptx_link_symbols(const char *ptx, struct lw_sink *out)
         for (unsigned i = 0; i < LW_COUNT_OF(defining) && name == NULL; i++)
             if (strncmp(line, defining[i], strlen(defining[i])) == 0)
                 name = declared(line + strlen(defining[i]), &size);
-        if (name != NULL) { /* several files may define it, because it is a template or an inline function */
-            const char *const lines[] = {".ifndef ", ".weak ", ".hidden ", ""}; /* .ifndef, as the text may declare it first */
+        if (name != NULL) {
+            /* A template or an inline function may be in several files. The runtime renames names that belong to one file. */
+            const bool is_strong = strncmp(line, ".visible ", 9) == 0 && !is_internal(name, size);
+            const char *const lines[] = {".ifndef ", is_strong ? ".globl " : ".weak ", ".hidden ", ""}; /* it may be declared before */
 
             for (unsigned i = 0; i < LW_COUNT_OF(lines); i++)
-                lw_printf(out, "\"%s\\\"__device__.%.*s\\\"%s\\n\"\n", lines[i], (int)size, name, *lines[i] == '\0' ? ":" : "");
+                lw_printf(out, "\"%s\\\"%.*s.device\\\"%s\\n\"\n", lines[i], (int)size, name, *lines[i] == '\0' ? ":" : "");
             lw_put(out, "\".endif\\n\"\n");
         } else if (strncmp(line, extern_word, sizeof extern_word - 1) == 0) {
             name = declared(line + sizeof extern_word - 1, &size);
             if (name != NULL && !is_provided(name, size) && (strncmp(line, ".extern .func", 13) != 0 || is_in_code(ptx, name, size)))
-                lw_printf(out, "\".8byte \\\"__device__.%.*s\\\"\\n\"\n", (int)size, name);
+                lw_printf(out, "\".8byte \\\"%.*s.device\\\"\\n\"\n", (int)size, name);
         }
     }
     lw_put(out, "\".popsection\");\n");

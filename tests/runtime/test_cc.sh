@@ -32,7 +32,9 @@ for clang in clang-14 clang-19; do
         "$lanewise" cc --compiler $clang one.o library.a -o archive-$clang >log 2>&1 || { fail "$clang: linking with an archive fails"; cat log; }
     right archive-$clang
     "$lanewise" cc --compiler $clang one.o two.o 3.o plain.o -o incomplete >log 2>&1 && fail "$clang: a program without function.o is linked"
-    grep -q 'undefined reference.*__device__\._Z3sumii' log || { fail "$clang: the linker does not name the missing device function"; cat log; }
+    grep -q 'undefined reference.*sum(int, int) \[clone \.device\]' log || { fail "$clang: the linker does not name the missing device function"; cat log; }
+    "$lanewise" cc --compiler $clang one.o two.o function.o 3.o plain.o function.o -o double >log 2>&1 && fail "$clang: a program with two device functions of a name is linked"
+    grep -q 'multiple definition.*sum(int, int) \[clone \.device\]' log || { fail "$clang: the linker does not name the device function that is defined twice"; cat log; }
     "$lanewise" cc --compiler $clang "$src/grid.cu" -o grid-$clang >log 2>&1 || { fail "$clang: grid.cu does not compile"; cat log; }
     right grid-$clang
     "$lanewise" cc --compiler $clang -O2 --x cu "$src/half.cu" -o half-$clang >log 2>&1 || { fail "$clang: half.cu does not compile"; cat log; }

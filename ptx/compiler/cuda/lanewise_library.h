@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations of the driver interface, <cuda.h>, that the runtime interface lacks or has under other names: addresses of
- * functions, libraries, launches with attributes, virtual memory, memory pools, kernel nodes of graphs. The names and numbers are those of CUDA 12.
+ * functions, libraries, launches with attributes, virtual memory and memory pools. The names and numbers are those of CUDA 12.
  * The library lacks some of these functions. A program that calls such a function does not link, and the linker names the
  * function. */
 #ifndef LANEWISE_LIBRARY_H
@@ -77,8 +77,6 @@ enum { CU_EVENT_WAIT_DEFAULT = 0, CU_EVENT_WAIT_EXTERNAL = 1 };
 /* clang-format on */
 
 typedef cudaMemPool_t CUmemoryPool;
-typedef cudaGraph_t CUgraph;
-typedef cudaGraphNode_t CUgraphNode;
 typedef struct CUmemLocation_st {
     CUmemLocationType type;
     int id;
@@ -124,15 +122,6 @@ typedef struct CUlaunchConfig_st {
     CUlaunchAttribute *attrs;
     unsigned int numAttrs;
 } CUlaunchConfig;
-typedef CUlaunchAttributeID CUkernelNodeAttrID;
-typedef CUlaunchAttributeValue CUkernelNodeAttrValue;
-typedef struct CUDA_KERNEL_NODE_PARAMS_st {
-    CUfunction func;
-    unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
-    void **kernelParams, **extra;
-    CUkernel kern;
-    CUcontext ctx;
-} CUDA_KERNEL_NODE_PARAMS;
 typedef struct __attribute__((aligned(64))) CUtensorMap_st { cuuint64_t opaque[16]; } CUtensorMap;
 
 extern "C" {
@@ -153,9 +142,6 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra);
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependency_count,
-                              const CUDA_KERNEL_NODE_PARAMS *parameters);
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
 CUresult cuStreamGetPriority(CUstream stream, int *priority);
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id);

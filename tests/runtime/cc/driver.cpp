@@ -19,13 +19,6 @@ static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                           "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d1, {%f1, %f1}];\n"
                           "mul.wide.u32 %d3, %r1, 4; add.s64 %d2, %d2, %d3; st.global.f32 [%d2], %f3; ret;\n}\n";
 
-/* Functions of the driver API that <cuda.h> does not declare. */
-extern "C" {
-CUresult cuGraphAddMemcpyNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const CUDA_MEMCPY3D *, CUcontext);
-CUresult cuGraphMemcpyNodeGetParams(cudaGraphNode_t, CUDA_MEMCPY3D *);
-CUresult cuGraphMemcpyNodeSetParams(cudaGraphNode_t, const CUDA_MEMCPY3D *);
-}
-
 /* A node that copies to an array reports the array, and its positions and widths in bytes. */
 static void node_of_array(CUarray array, CUcontext context, const void *host)
 {
@@ -52,6 +45,65 @@ static void node_of_array(CUarray array, CUcontext context, const void *host)
     CHECK(back.WidthInBytes == 6 && back.Height == 2 && back.Depth == 1);
     CHECK(cuGraphMemcpyNodeSetParams(node, &back) == CUDA_SUCCESS);
     CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+}
+
+/* A captured and an explicit graph: a copy to the device, a kernel and a copy back. */
+static void graphs(CUfunction kernel, CUtexObject texture)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode nodes[3], found[3];
+    CUgraphEdgeData edges[3];
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUgraphNodeType type;
+    CUDA_KERNEL_NODE_PARAMS launch = {}, same = {};
+    CUDA_MEMSET_NODE_PARAMS set = {};
+    CUDA_HOST_NODE_PARAMS host = {};
+    CUgraphExecUpdateResult updated = CU_GRAPH_EXEC_UPDATE_ERROR;
+    CUgraphExecUpdateResultInfo info;
+    CUdeviceptr out;
+    cuuint64_t id = 0;
+    size_t count = 3;
+    float results[4] = {-1, -1, -1, -1};
+    void *arguments[] = {&texture, &out};
+    int calls = 0;
+
+    CHECK(cuMemAlloc(&out, sizeof results) == CUDA_SUCCESS && cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) == CUDA_SUCCESS);
+    CHECK(cuStreamGetCaptureInfo(stream, &status, &id) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id != 0);
+    CHECK(cuLaunchKernel(kernel, 1, 1, 1, 4, 1, 1, 0, stream, arguments, nullptr) == CUDA_SUCCESS);
+    CHECK(cuMemcpyDtoHAsync(results, out, sizeof results, stream) == CUDA_SUCCESS);
+    CHECK(cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS && cuGraphInstantiate(&exec, graph, 0) == CUDA_SUCCESS);
+    CHECK(results[3] == -1 && cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cuStreamSynchronize(stream) == CUDA_SUCCESS);
+    CHECK(results[0] != -1 && results[3] != -1);
+    CHECK(cuGraphExecUpdate(exec, graph, &info) == CUDA_SUCCESS && info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    CHECK(cuGraphExecUpdate(exec, graph, nullptr, &updated) == CUDA_SUCCESS && updated == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    CHECK(cuGraphExecDestroy(exec) == CUDA_SUCCESS && cuGraphDestroy(graph) == CUDA_SUCCESS);
+
+    set.dst = out;
+    set.elementSize = 4;
+    set.width = 4;
+    set.height = 1;
+    launch.func = kernel;
+    launch.gridDimX = launch.gridDimY = launch.gridDimZ = launch.blockDimY = launch.blockDimZ = 1;
+    launch.blockDimX = 2;
+    launch.kernelParams = arguments;
+    host.fn = [](void *data) { ++*(int *)data; };
+    host.userData = &calls;
+    CHECK(cuGraphCreate(&graph, 0) == CUDA_SUCCESS);
+    CHECK(cuGraphAddMemsetNode(&nodes[0], graph, nullptr, 0, &set, nullptr) == CUDA_SUCCESS);
+    CHECK(cuGraphAddKernelNode(&nodes[1], graph, nodes, 1, &launch) == CUDA_SUCCESS);
+    CHECK(cuGraphAddHostNode(&nodes[2], graph, &nodes[1], 1, &host) == CUDA_SUCCESS);
+    CHECK(cuGraphKernelNodeGetParams(nodes[1], &same) == CUDA_SUCCESS && same.func == kernel && same.blockDimX == 2);
+    CHECK(cuGraphNodeGetDependencies(nodes[2], found, &count) == CUDA_SUCCESS && count == 1 && found[0] == nodes[1]);
+    count = 3;
+    CHECK(cuGraphNodeGetDependencies(nodes[1], found, edges, &count) == CUDA_SUCCESS && count == 1 && found[0] == nodes[0]);
+    CHECK(cuGraphNodeGetType(nodes[2], &type) == CUDA_SUCCESS && type == CU_GRAPH_NODE_TYPE_HOST);
+    CHECK(cuGraphInstantiate(&exec, graph, nullptr, nullptr, 0) == CUDA_SUCCESS && cuGraphLaunch(exec, stream) == CUDA_SUCCESS);
+    CHECK(cuMemcpyDtoH(results, out, sizeof results) == CUDA_SUCCESS && results[1] != 0 && results[2] == 0 && calls == 1);
+    CHECK(cuGraphExecDestroy(exec) == CUDA_SUCCESS && cuGraphDestroy(graph) == CUDA_SUCCESS);
+    CHECK(cuStreamDestroy(stream) == CUDA_SUCCESS && cuMemFree(out) == CUDA_SUCCESS);
 }
 
 static void driver(void)
@@ -101,6 +153,7 @@ static void driver(void)
     CHECK(cuLaunchKernel(fetch, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS);
     CHECK(cuMemcpyDtoH(value, out, sizeof value) == CUDA_SUCCESS);
     CHECK(value[0] == 0 && value[1] == 75 / 255.0f && value[2] == 150 / 255.0f && value[3] == 165 / 255.0f);
+    graphs(fetch, texture);
     CHECK(cuTexObjectDestroy(texture) == CUDA_SUCCESS && cuArrayDestroy(array) == CUDA_SUCCESS);
     CHECK(cuArrayDestroy(array) != CUDA_SUCCESS);
     shape3.Width = shape3.Height = 4;

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Declarations of the driver interface, <cuda.h>: captures of streams, and graphs. The structures and numbers are those of CUDA 12.
+ * Functions whose parameters changed have the parameters of CUDA 11, 12 and 13. */
+#ifndef LANEWISE_DRIVER_GRAPH_H
+#define LANEWISE_DRIVER_GRAPH_H
+
+/* clang-format off */
+typedef enum CUstreamCaptureMode_enum {
+    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED
+} CUstreamCaptureMode;
+typedef enum CUstreamCaptureStatus_enum {
+    CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_ACTIVE, CU_STREAM_CAPTURE_STATUS_INVALIDATED
+} CUstreamCaptureStatus;
+typedef enum CUstreamUpdateCaptureDependencies_flags_enum {
+    CU_STREAM_ADD_CAPTURE_DEPENDENCIES, CU_STREAM_SET_CAPTURE_DEPENDENCIES
+} CUstreamUpdateCaptureDependencies_flags;
+typedef enum CUgraphNodeType_enum {
+    CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_HOST,
+    CU_GRAPH_NODE_TYPE_GRAPH, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+    CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10, CU_GRAPH_NODE_TYPE_MEM_FREE, CU_GRAPH_NODE_TYPE_CONDITIONAL = 13
+} CUgraphNodeType;
+typedef enum CUgraphInstantiate_flags_enum {
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH = 1, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD = 2,
+    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH = 4, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8
+} CUgraphInstantiate_flags;
+typedef enum CUgraphExecUpdateResult_enum {
+    CU_GRAPH_EXEC_UPDATE_SUCCESS, CU_GRAPH_EXEC_UPDATE_ERROR, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
+    CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
+} CUgraphExecUpdateResult;
+/* clang-format on */
+
+typedef cudaGraph_t CUgraph;
+typedef cudaGraphNode_t CUgraphNode;
+typedef cudaGraphExec_t CUgraphExec;
+typedef cudaGraphEdgeData CUgraphEdgeData;
+typedef CUlaunchAttributeID CUkernelNodeAttrID;
+typedef CUlaunchAttributeValue CUkernelNodeAttrValue;
+typedef struct CUDA_KERNEL_NODE_PARAMS_st {
+    CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void **kernelParams, **extra;
+    CUkernel kern;
+    CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS;
+typedef struct CUDA_MEMSET_NODE_PARAMS_st {
+    CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value, elementSize;
+    size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS;
+typedef struct CUDA_HOST_NODE_PARAMS_st {
+    CUhostFn fn;
+    void *userData;
+} CUDA_HOST_NODE_PARAMS;
+typedef struct CUgraphExecUpdateResultInfo_st {
+    CUgraphExecUpdateResult result;
+    CUgraphNode errorNode, errorFromNode;
+} CUgraphExecUpdateResultInfo;
+
+/* The first versions of these functions have fewer parameters, or smaller structures. */
+#define cuStreamBeginCapture cuStreamBeginCapture_v2
+#define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
+#define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
+#define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
+
+extern "C" {
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *needs, const CUgraphEdgeData *edges,
+                                     size_t count, CUstreamCaptureMode mode);
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **needs, size_t *count);
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **needs, const CUgraphEdgeData **edges, size_t *count);
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *needs, size_t count, unsigned int flags);
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *needs, const CUgraphEdgeData *edges, size_t count,
+                                              unsigned int flags);
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
+
+CUresult cuGraphCreate(CUgraph *graph, unsigned int flags);
+CUresult cuGraphDestroy(CUgraph graph);
+CUresult cuGraphClone(CUgraph *clone, CUgraph graph);
+CUresult cuGraphNodeFindInClone(CUgraphNode *found, CUgraphNode node, CUgraph clone);
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count);
+CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count);
+CUresult cuGraphDestroyNode(CUgraphNode node);
+CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type);
+#define LW_EDGES(FUNCTION, PARAMETERS) \
+    CUresult FUNCTION(PARAMETERS, size_t *count); \
+    CUresult FUNCTION##_v2(PARAMETERS, CUgraphEdgeData *edges, size_t *count);
+#define LW_PARAMETERS CUgraph graph, CUgraphNode *from, CUgraphNode *to
+LW_EDGES(cuGraphGetEdges, LW_PARAMETERS)
+#undef LW_PARAMETERS
+#define LW_PARAMETERS CUgraphNode node, CUgraphNode *nodes
+LW_EDGES(cuGraphNodeGetDependencies, LW_PARAMETERS)
+LW_EDGES(cuGraphNodeGetDependentNodes, LW_PARAMETERS)
+#undef LW_PARAMETERS
+#undef LW_EDGES
+#define LW_EDGES(FUNCTION) \
+    CUresult FUNCTION(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count); \
+    CUresult FUNCTION##_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t count);
+LW_EDGES(cuGraphAddDependencies)
+LW_EDGES(cuGraphRemoveDependencies)
+#undef LW_EDGES
+
+#define LW_ADD CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count
+CUresult cuGraphAddKernelNode(LW_ADD, const CUDA_KERNEL_NODE_PARAMS *p);
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p);
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p);
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p);
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
+CUresult cuGraphAddMemcpyNode(LW_ADD, const CUDA_MEMCPY3D *p, CUcontext context);
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p);
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p);
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext context);
+CUresult cuGraphAddMemsetNode(LW_ADD, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context);
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *p);
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p);
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context);
+CUresult cuGraphAddHostNode(LW_ADD, const CUDA_HOST_NODE_PARAMS *p);
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p);
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p);
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p);
+CUresult cuGraphAddEmptyNode(LW_ADD);
+CUresult cuGraphAddChildGraphNode(LW_ADD, CUgraph child);
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph);
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child);
+#define LW_EVENT_NODES(NAME) \
+    CUresult cuGraphAdd##NAME##Node(LW_ADD, CUevent event); \
+    CUresult cuGraph##NAME##NodeGetEvent(CUgraphNode node, CUevent *event); \
+    CUresult cuGraph##NAME##NodeSetEvent(CUgraphNode node, CUevent event); \
+    CUresult cuGraphExec##NAME##NodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
+LW_EVENT_NODES(EventRecord)
+LW_EVENT_NODES(EventWait)
+#undef LW_EVENT_NODES
+#undef LW_ADD
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
+CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags);
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result);
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream);
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
+CUresult cuGraphExecDestroy(CUgraphExec exec);
+}
+
+/* CUDA 12 and 13 */
+inline CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    return cuGraphInstantiateWithFlags(exec, graph, flags);
+}
+inline CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result)
+{
+    return cuGraphExecUpdate_v2(exec, graph, result);
+}
+inline CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id = nullptr,
+                                       CUgraph *graph = nullptr, const CUgraphNode **needs = nullptr, size_t *count = nullptr)
+{
+    return cuStreamGetCaptureInfo_v2(stream, status, id, graph, needs, count);
+}
+/* CUDA 13 */
+inline CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                                       const CUgraphNode **needs, const CUgraphEdgeData **edges, size_t *count)
+{
+    return cuStreamGetCaptureInfo_v3(stream, status, id, graph, needs, edges, count);
+}
+inline CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *needs, const CUgraphEdgeData *edges, size_t count,
+                                                  unsigned int flags)
+{
+    return cuStreamUpdateCaptureDependencies_v2(stream, needs, edges, count, flags);
+}
+inline CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count)
+{
+    return cuGraphGetEdges_v2(graph, from, to, edges, count);
+}
+inline CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count)
+{
+    return cuGraphNodeGetDependencies_v2(node, nodes, edges, count);
+}
+inline CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count)
+{
+    return cuGraphNodeGetDependentNodes_v2(node, nodes, edges, count);
+}
+inline CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges,
+                                       size_t count)
+{
+    return cuGraphAddDependencies_v2(graph, from, to, edges, count);
+}
+inline CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                          const CUgraphEdgeData *edges, size_t count)
+{
+    return cuGraphRemoveDependencies_v2(graph, from, to, edges, count);
+}
+/* CUDA 11 */
+inline CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log, size_t size)
+{
+    if (node != nullptr)
+        *node = nullptr;
+    if (log != nullptr && size != 0)
+        *log = '\0';
+    return cuGraphInstantiateWithFlags(exec, graph, 0);
+}
+inline CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *node, CUgraphExecUpdateResult *result)
+{
+    CUgraphExecUpdateResultInfo info = {};
+    const CUresult error = cuGraphExecUpdate_v2(exec, graph, &info);
+
+    if (node != nullptr)
+        *node = info.errorNode;
+    if (result != nullptr)
+        *result = info.result;
+    return error;
+}
+
+#endif
