@@ -24,6 +24,14 @@ enum {
     ISA_CONST_BANK_COUNT = 32
 };
 
+/** Codes of trap instructions that compiled programs contain. A program may use other codes. */
+enum isa_trap {
+    ISA_TRAP_PROGRAM,         /* trap of PTX, __builtin_trap of clang */
+    ISA_TRAP_BREAKPOINT,      /* brkpt of PTX */
+    ISA_TRAP_OUTSIDE_SURFACE, /* coordinates outside the surface */
+    ISA_TRAP_NO_SURFACE       /* the object is not a surface */
+};
+
 #define ISA_CODE_BASE (UINT64_C(1) << 32)
 #define ISA_SHARED_BASE (UINT64_C(1) << 40)
 #define ISA_LOCAL_BASE (UINT64_C(1) << 41)

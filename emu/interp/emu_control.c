@@ -643,13 +643,16 @@ static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    uint64_t on = w->e & emu_guard(w, di);
+    const uint64_t on = w->e & emu_guard(w, di);
+    const uint32_t code = on != 0 ? emu_uniform32(w, di) : 0;
 
-    if (on == 0) {
+    if (on == 0)
         fall_through(w, di);
-        return;
-    }
-    emu_raise(w, di, EMU_FAULT_TRAP, on, "the code of the trap is %u", emu_uniform32(w, di));
+    else
+        emu_raise(w, di, EMU_FAULT_TRAP, on, "the code of the trap is %u%s", code,
+                  code == ISA_TRAP_OUTSIDE_SURFACE ? ": an access outside the surface"
+                  : code == ISA_TRAP_NO_SURFACE    ? ": the object is not a surface"
+                                                   : "");
 }
 
 /* ---- instructions with semantics CALL for which lanes must be together ----------------------------------- */

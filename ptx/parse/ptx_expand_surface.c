@@ -98,12 +98,12 @@ static void put_element(struct ptx_expansion *x, const struct access *a)
 
     ptx_put(x, ".reg .pred %%lw_p, %%lw_out; .reg .b32 %%lw_x, %%lw_y, %%lw_z, %%lw_last, %%lw_rows, %%lw_n, %%lw_mark; "
                ".reg .b64 %%lw_h, %%lw_at, %%lw_line, %%lw_pitch; mov.b64 %%lw_h, " PTX_NAME_FMT "; "
-               "ld.global.u32 %%lw_mark, [%%lw_h+28]; setp.ne.s32 %%lw_p, %%lw_mark, 0x5854574c; @%%lw_p trap; "
+               "ld.global.u32 %%lw_mark, [%%lw_h+28]; setp.ne.s32 %%lw_p, %%lw_mark, 0x5854574c; @%%lw_p trap %d; "
                "setp.ne.s32 %%lw_out, %%lw_mark, %%lw_mark; ld.global.u32 %%lw_last, [%%lw_h+8]; "
                "ld.global.u8 %%lw_n, [%%lw_h+20]; shr.u32 %%lw_n, %%lw_n, 3; mul.lo.s32 %%lw_last, %%lw_last, %%lw_n; "
                "ld.global.u8 %%lw_n, [%%lw_h+21]; "
                "mul.lo.s32 %%lw_last, %%lw_last, %%lw_n; sub.s32 %%lw_last, %%lw_last, %u; ",
-            PTX_NAME_ARG(a->surface->first), a->bytes);
+            PTX_NAME_ARG(a->surface->first), ISA_TRAP_NO_SURFACE, a->bytes);
     put_index(x, a, 'x', g->x);
     ptx_put(x, "ld.global.u32 %%lw_rows, [%%lw_h+12]; max.u32 %%lw_rows, %%lw_rows, 1; sub.s32 %%lw_last, %%lw_rows, 1; ");
     put_index(x, a, 'y', g->y);
@@ -111,7 +111,7 @@ static void put_element(struct ptx_expansion *x, const struct access *a)
         ptx_put(x, "ld.global.u16 %%lw_last, [%%lw_h+26]; max.u32 %%lw_last, %%lw_last, 1; sub.s32 %%lw_last, %%lw_last, 1; ");
     put_index(x, a, 'z', g->z);
     if (a->outside == TRAP)
-        ptx_put(x, "@%%lw_out trap; ");
+        ptx_put(x, "@%%lw_out trap %d; ", ISA_TRAP_OUTSIDE_SURFACE);
     ptx_put(x, "ld.global.u32 %%lw_pitch, [%%lw_h+16]; cvt.u64.u32 %%lw_at, %%lw_y; mad.wide.u32 %%lw_line, %%lw_z, %%lw_rows, "
                "%%lw_at; ld.global.u64 %%lw_at, [%%lw_h]; mad.lo.u64 %%lw_at, %%lw_line, %%lw_pitch, %%lw_at; "
                "cvt.u64.u32 %%lw_line, %%lw_x; add.s64 %%lw_at, %%lw_at, %%lw_line; ");

@@ -393,13 +393,16 @@ void ptx_rule_nanosleep(struct ptx_sel *sel)
     ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
 }
 
-/* Selects trap and brkpt. Without a debugger, brkpt also ends the program. */
+/* Selects trap and brkpt. Without a debugger, brkpt also ends the program. As an extension of PTX, trap may have a code. */
 void ptx_rule_trap(struct ptx_sel *sel)
 {
+    uint64_t code = sel->in.op == PTX_BRKPT ? ISA_TRAP_BREAKPOINT : ISA_TRAP_PROGRAM;
     struct ptx_mi *mi;
 
-    ptx_sel_operands(sel, 0, 0);
+    ptx_sel_operands(sel, 0, sel->in.op == PTX_TRAP);
+    if (sel->in.operand_count == 1 && (!ptx_sel_known(sel, &sel->in.operand[0], &code) || code > UINT32_MAX))
+        ptx_sel_fail(sel, LW_EINPUT, "the code of a trap must be a constant of 32 bits");
     mi = ptx_sel_emit(sel, ISA_TRAP);
     mi->in.xkind = ISA_X_IMM;
-    mi->in.x = sel->in.op == PTX_BRKPT;
+    mi->in.x = (uint32_t)code;
 }

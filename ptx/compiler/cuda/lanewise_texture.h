@@ -185,7 +185,7 @@ LW_FN bool lw_surface_index(int &at, int last, enum cudaSurfaceBoundaryMode mode
     if (at >= 0 && at <= last)
         return true;
     if (mode == cudaBoundaryModeTrap)
-        __builtin_trap();
+        asm volatile("trap 2;"); /* ISA_TRAP_OUTSIDE_SURFACE */
     at = at < 0 ? 0 : last;
     return mode == cudaBoundaryModeClamp && last >= 0;
 }

@@ -177,12 +177,25 @@ says shared 'the third value in <<<...>>>'
 cat >ends.cu <<'E'
 __global__ void wait(volatile int *p) { while (*p == 0) ; }
 __global__ void trap() { __trap(); }
+__global__ void surface(cudaSurfaceObject_t s) { surf1Dwrite(1.0f, s, 4 * threadIdx.x); }
+static cudaSurfaceObject_t surface_of_16(void)
+{
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaResourceDesc resource = {};
+    cudaSurfaceObject_t s = 0;
+    resource.resType = cudaResourceTypeArray;
+    cudaMallocArray(&resource.res.array.array, &format, 16, 0, cudaArraySurfaceLoadStore);
+    cudaCreateSurfaceObject(&s, &resource);
+    return s;
+}
 int main(int argc, char **argv)
 {
     int *p;
     cudaMalloc(&p, 64);
     cudaMemset(p, 0, 64);
-    if (argc > 1)
+    if (argc > 2)
+        surface<<<1, 32>>>(surface_of_16());
+    else if (argc > 1)
         trap<<<1, 1>>>();
     else
         wait<<<1, 1>>>(p);
@@ -195,4 +208,6 @@ E
 grep -q '"kind": "spin-wait"' ends.json && grep -q '"message": "launched by main"' ends.json || { fail "ends: the report lacks the hang"; cat ends.json; }
 "$lanewise" app --check=progress ./ends trap >out 2>err || fail "ends trap: status $?"
 [ "$(grep -c 'the code of the trap' err)" = 1 ] || { fail "ends: the trap is not printed once"; cat err; }
+"$lanewise" app ./ends trap surface >out 2>err || fail "ends surface: status $?"
+grep -q 'an access outside the surface; kernel surface, block (0,0,0), warp 0, lanes 0xffff0000' err || { fail "ends: wrong report of a surface"; cat err; }
 exit $failed
