@@ -284,8 +284,9 @@ static void allocate(void)
     case 7: error = CU(cudaMalloc, one_of(9) ? NULL : &pointer, bytes); break;
     default: error = CU(cudaMalloc, &pointer, bytes);
     }
+    /* The memory of a graph ends with the graph, and then other blocks can have its addresses. */
     if (check(error) && pointer != NULL)
-        add_object(BLOCK, pointer, bytes <= 65536 ? bytes : 0, is_host);
+        add_object(BLOCK, pointer, bytes <= 65536 && !is_capturing() ? bytes : 0, is_host);
 }
 
 static void release_block(void)
