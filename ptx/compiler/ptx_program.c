@@ -187,6 +187,8 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         if (!is_c || (strncmp(p->flags[i], "-std=c++", 8) != 0 && strncmp(p->flags[i], "-std=gnu++", 10) != 0))
             add(&w, p->flags[i]);
     add_all(&w, p->host_flags, p->host_flag_count);
+    if (!p->compile_only) /* the step that links uses the others, such as -shared */
+        add(&w, "-Wno-unused-command-line-argument");
     if (p->device_debug)
         add(&w, "-g");
     add(&w, "-isystem");

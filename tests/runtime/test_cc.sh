@@ -31,6 +31,8 @@ for clang in clang-14 clang-19; do
     rm -f library.a && ar rcs library.a two.o function.o 3.o plain.o &&
         "$lanewise" cc --compiler $clang one.o library.a -o archive-$clang >log 2>&1 || { fail "$clang: linking with an archive fails"; cat log; }
     right archive-$clang
+    "$lanewise" cc --compiler $clang -rdc=true -shared -Xcompiler -fPIC "$src/function.cu" -o function-$clang.so >log 2>&1 && [ ! -s log ] ||
+        { fail "$clang: making a shared library fails, or causes messages"; cat log; }
     "$lanewise" cc --compiler $clang one.o two.o 3.o plain.o -o incomplete >log 2>&1 && fail "$clang: a program without function.o is linked"
     grep -q 'undefined reference.*sum(int, int) \[clone \.device\]' log || { fail "$clang: the linker does not name the missing device function"; cat log; }
     "$lanewise" cc --compiler $clang one.o two.o function.o 3.o plain.o function.o -o double >log 2>&1 && fail "$clang: a program with two device functions of a name is linked"
