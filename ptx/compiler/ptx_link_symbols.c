@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #endif
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ptx/compiler/ptx_compile_priv.h"
 #include "ptx/ptx_provided_priv.h"
@@ -51,12 +52,25 @@ static bool is_provided(const char *name, size_t size)
     return ptx_is_provided(text);
 }
 
-/** Returns whether a mangled name is internal: in an unnamed namespace, or with an `L` before a part of the name. Source: Itanium C++
- *  ABI, section 5.1. */
+/** Returns whether a mangled name is internal: an `L` is before one of its parts, or it is in an unnamed namespace, or it has a static
+ *  function ("ZL") or a lambda ("$_") of the file as a template argument. Source: Itanium C++ ABI, section 5.1. */
 static bool is_internal(const char *name, size_t size)
 {
-    for (size_t i = 2; i + 1 < size && name[0] == '_' && name[1] == 'Z'; i++)
-        if (name[i] == 'L' && name[i + 1] >= '0' && name[i + 1] <= '9')
+    size_t i = 2;
+
+    if (size < 4 || memcmp(name, "_Z", 2) != 0)
+        return false;
+    i += name[i] == 'N';
+    while (i < size && (name[i] == 'S' || (name[i] >= '0' && name[i] <= '9'))) {
+        char *end = NULL;
+        const size_t part = name[i] == 'S' ? 2 : strtoul(name + i, &end, 10);
+
+        i = (end != NULL ? (size_t)(end - name) : i) + part;
+    }
+    if (i < size && name[i] == 'L')
+        return true;
+    for (i = 2; i + 2 < size; i++)
+        if (name[i] == 'Z' && name[i + 1] == 'L' && name[i + 2] >= '0' && name[i + 2] <= '9')
             return true;
     return memmem(name, size, "_GLOBAL__N_", 11) != NULL || memmem(name, size, "$_", 2) != NULL;
 }

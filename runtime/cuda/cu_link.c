@@ -23,9 +23,9 @@ static bool is_word(char c)
 }
 
 /** Returns the kind of a mangled name, and sets *@end to the end of its last part. Source: Itanium C++ ABI, section 5.1. INTERNAL: an
- *  `L` is before a part of the name, or the name or a template argument is in an unnamed namespace, in a static function or a lambda of
- *  the file ("$_"). An enumerator as a template argument also has an `L` before a part; then each file keeps its own kernel, which is
- *  right, too. TEMPLATE: other template arguments follow a part. */
+ *  `L` is before a part of the name, or the name or a template argument is in an unnamed namespace, in a static function ("ZL") or a
+ *  lambda of the file ("$_"). An enumerator as a template argument, such as L2Op1E, is not internal. TEMPLATE: other template arguments
+ *  follow a part. */
 static enum kind kind_of(const char *name, size_t size, size_t *end)
 {
     enum kind kind = memmem(name, size, "_GLOBAL__N_", 11) != NULL || memmem(name, size, "$_", 2) != NULL ? INTERNAL : PLAIN;
@@ -57,8 +57,8 @@ static enum kind kind_of(const char *name, size_t size, size_t *end)
     }
     if (kind == INTERNAL || i >= size || name[i] != 'I')
         return kind;
-    for (; i + 1 < size; i++)
-        if (name[i] == 'L' && name[i + 1] >= '0' && name[i + 1] <= '9')
+    for (; i + 2 < size; i++)
+        if (name[i] == 'Z' && name[i + 1] == 'L' && name[i + 2] >= '0' && name[i + 2] <= '9')
             return INTERNAL;
     return TEMPLATE;
 }

@@ -4,6 +4,7 @@
 #define LANEWISE_CUDA_BF16_H
 
 #include "lanewise_cuda.h"
+#include "cuda_fp16.h"
 #include "lanewise_names_begin.h"
 
 LW_HD unsigned short lw_bf16_bits(float x)

@@ -5,5 +5,5 @@ __global__ void shift(int *data, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        data[i] = twice(data[i]) + offset;
+        data[i] = twice(data[i]) + calculate<op::multiply>(offset, 4) - norm<modulusL2>(15);
 }
