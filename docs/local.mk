@@ -82,6 +82,7 @@ dist_evidence_DATA = \
 	%D%/evidence/debugger-speed.tsv \
 	%D%/evidence/debugger-tests.md \
 	%D%/evidence/debugger-tests.tsv \
+	%D%/evidence/hecbench.tsv \
 	%D%/evidence/history.md \
 	%D%/evidence/history.tsv \
 	%D%/evidence/performance.md \
