@@ -84,6 +84,16 @@ step front-end env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx
 step lane-classes env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx_affine
 step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/ptx/eval/prop_ptx_eval
 [ "${LW_NIGHTLY_LIST:-}" != 1 ] || exit 0
+# Builds the runtimes with the thread sanitizer, and calls them from three threads.
+thread_sanitizer() {
+    mkdir -p nightly-tsan && cd nightly-tsan || return 1
+    [ -f Makefile ] || "$src/configure" -q --enable-tsan --enable-one-level CFLAGS='-O1 -g' || return 1
+    make -j"$(nproc)" V=0 all tests/runtime/calls/prop_opencl tests/runtime/calls/prop_cuda || return 1
+    for t in opencl cuda; do
+        LW_SEED=random LANEWISE_ENGINE=interpreter "tests/runtime/calls/prop_$t" -j 3 -t "$seconds" || return 1
+    done
+}
+step thread-sanitizer eval '(thread_sanitizer)'
 # Builds for AArch64, and runs and compares under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
 case $? in
