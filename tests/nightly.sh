@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs tests that take too long for `make check`: exhaustive tests, long random tests, all tests on AArch64 under qemu, and the
-# fuzzers. `make nightly` in a build folder runs this script. A test program that was not built counts as a failure.
+# Runs tests that take too long for `make check`: exhaustive tests, long random tests, random calls with the thread sanitizer, all
+# tests on AArch64 under qemu, and the fuzzers. `make nightly` in a build folder runs this script. A test program that was not built counts as a failure.
 #
 #   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds for each fuzzer (600)
 #   LW_NIGHTLY_SWEEP     0: omit the tests of all 2^32 inputs
@@ -85,15 +85,15 @@ step lane-classes env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx_affine
 step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/ptx/eval/prop_ptx_eval
 [ "${LW_NIGHTLY_LIST:-}" != 1 ] || exit 0
 # Builds the runtimes with the thread sanitizer, and calls them from three threads.
-thread_sanitizer() {
+thread_sanitizer() (
     mkdir -p nightly-tsan && cd nightly-tsan || return 1
     [ -f Makefile ] || "$src/configure" -q --enable-tsan --enable-one-level CFLAGS='-O1 -g' || return 1
     make -j"$(nproc)" V=0 all tests/runtime/calls/prop_opencl tests/runtime/calls/prop_cuda || return 1
     for t in opencl cuda; do
         LW_SEED=random LANEWISE_ENGINE=interpreter "tests/runtime/calls/prop_$t" -j 3 -t "$seconds" || return 1
     done
-}
-step thread-sanitizer eval '(thread_sanitizer)'
+)
+step thread-sanitizer thread_sanitizer
 # Builds for AArch64, and runs and compares under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
 case $? in

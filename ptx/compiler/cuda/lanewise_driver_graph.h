@@ -67,6 +67,7 @@ typedef struct CUgraphExecUpdateResultInfo_st {
 #define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
 
 extern "C" {
+LW_GRAPH_FUNCTIONS(CUresult, cuGraph)
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
 CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *needs, const CUgraphEdgeData *edges,
                                      size_t count, CUstreamCaptureMode mode);
@@ -81,13 +82,6 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *need
                                               unsigned int flags);
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
-CUresult cuGraphCreate(CUgraph *graph, unsigned int flags);
-CUresult cuGraphDestroy(CUgraph graph);
-CUresult cuGraphClone(CUgraph *clone, CUgraph graph);
-CUresult cuGraphNodeFindInClone(CUgraphNode *found, CUgraphNode node, CUgraph clone);
-CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count);
-CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count);
-CUresult cuGraphDestroyNode(CUgraphNode node);
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type);
 #define LW_EDGES(FUNCTION, PARAMETERS) \
     CUresult FUNCTION(PARAMETERS, size_t *count); \
@@ -107,7 +101,6 @@ LW_EDGES(cuGraphAddDependencies)
 LW_EDGES(cuGraphRemoveDependencies)
 #undef LW_EDGES
 
-#define LW_ADD CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count
 CUresult cuGraphAddKernelNode(LW_ADD, const CUDA_KERNEL_NODE_PARAMS *p);
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p);
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p);
@@ -125,26 +118,10 @@ CUresult cuGraphAddHostNode(LW_ADD, const CUDA_HOST_NODE_PARAMS *p);
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p);
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p);
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p);
-CUresult cuGraphAddEmptyNode(LW_ADD);
-CUresult cuGraphAddChildGraphNode(LW_ADD, CUgraph child);
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph);
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child);
-#define LW_EVENT_NODES(NAME) \
-    CUresult cuGraphAdd##NAME##Node(LW_ADD, CUevent event); \
-    CUresult cuGraph##NAME##NodeGetEvent(CUgraphNode node, CUevent *event); \
-    CUresult cuGraph##NAME##NodeSetEvent(CUgraphNode node, CUevent event); \
-    CUresult cuGraphExec##NAME##NodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
-LW_EVENT_NODES(EventRecord)
-LW_EVENT_NODES(EventWait)
-#undef LW_EVENT_NODES
-#undef LW_ADD
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
 CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags);
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result);
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream);
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
-CUresult cuGraphExecDestroy(CUgraphExec exec);
 }
 
 /* CUDA 12 and 13 */

@@ -123,11 +123,37 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
     cudaGraphNode_t errorNode, errorFromNode;
 } cudaGraphExecUpdateResultInfo;
 
+/* Functions that the runtime interface and the driver interface declare with the same parameters. */
+#define LW_ADD cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count
+#define LW_EVENT_NODES(RESULT, GRAPH, NAME) \
+    RESULT GRAPH##Add##NAME##Node(LW_ADD, cudaEvent_t event); \
+    RESULT GRAPH##NAME##NodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event); \
+    RESULT GRAPH##NAME##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event); \
+    RESULT GRAPH##Exec##NAME##NodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event);
+#define LW_GRAPH_FUNCTIONS(RESULT, GRAPH) \
+    RESULT GRAPH##Create(cudaGraph_t *graph, unsigned int flags); \
+    RESULT GRAPH##Destroy(cudaGraph_t graph); \
+    RESULT GRAPH##Clone(cudaGraph_t *clone, cudaGraph_t graph); \
+    RESULT GRAPH##NodeFindInClone(cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone); \
+    RESULT GRAPH##GetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count); \
+    RESULT GRAPH##GetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count); \
+    RESULT GRAPH##DestroyNode(cudaGraphNode_t node); \
+    RESULT GRAPH##AddEmptyNode(LW_ADD); \
+    RESULT GRAPH##AddChildGraphNode(LW_ADD, cudaGraph_t child); \
+    RESULT GRAPH##ChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph); \
+    RESULT GRAPH##ExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child); \
+    LW_EVENT_NODES(RESULT, GRAPH, EventRecord) \
+    LW_EVENT_NODES(RESULT, GRAPH, EventWait) \
+    RESULT GRAPH##Upload(cudaGraphExec_t exec, cudaStream_t stream); \
+    RESULT GRAPH##Launch(cudaGraphExec_t exec, cudaStream_t stream); \
+    RESULT GRAPH##ExecDestroy(cudaGraphExec_t exec);
+
 extern "C" {
+LW_GRAPH_FUNCTIONS(cudaError_t, cudaGraph)
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *needs,
                                           const cudaGraphEdgeData *edges, size_t count, enum cudaStreamCaptureMode mode);
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id = nullptr,
                                      cudaGraph_t *graph = nullptr, const cudaGraphNode_t **needs = nullptr,
@@ -136,12 +162,6 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
                                                 size_t count, unsigned int flags = 0);
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 
-cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
-cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone);
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges,
                               size_t *count);
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *edges, size_t *count);
@@ -150,10 +170,8 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
                                      const cudaGraphEdgeData *edges, size_t count);
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                         const cudaGraphEdgeData *edges, size_t count);
-cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
 
-#define LW_ADD cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count
 #define LW_NODES(NAME, PARAMETERS) \
     cudaError_t cudaGraphAdd##NAME##Node(LW_ADD, const struct PARAMETERS *p); \
     cudaError_t cudaGraph##NAME##NodeGetParams(cudaGraphNode_t node, struct PARAMETERS *p); \
@@ -163,13 +181,6 @@ LW_NODES(Kernel, cudaKernelNodeParams)
 LW_NODES(Memcpy, cudaMemcpy3DParms)
 LW_NODES(Memset, cudaMemsetParams)
 LW_NODES(Host, cudaHostNodeParams)
-#define LW_EVENT_NODES(NAME) \
-    cudaError_t cudaGraphAdd##NAME##Node(LW_ADD, cudaEvent_t event); \
-    cudaError_t cudaGraph##NAME##NodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event); \
-    cudaError_t cudaGraph##NAME##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event); \
-    cudaError_t cudaGraphExec##NAME##NodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event);
-LW_EVENT_NODES(EventRecord)
-LW_EVENT_NODES(EventWait)
 cudaError_t cudaGraphAddMemAllocNode(LW_ADD, struct cudaMemAllocNodeParams *p);
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p);
 cudaError_t cudaGraphAddMemFreeNode(LW_ADD, void *p);
@@ -181,10 +192,6 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
                                              unsigned int flags = 0);
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs,
                              const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *p);
-cudaError_t cudaGraphAddEmptyNode(LW_ADD);
-cudaError_t cudaGraphAddChildGraphNode(LW_ADD, cudaGraph_t child);
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child);
 #define LW_COPY size_t size, enum cudaMemcpyKind kind
 cudaError_t cudaGraphAddMemcpyNode1D(LW_ADD, void *to, const void *from, LW_COPY);
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, LW_COPY);
@@ -204,9 +211,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result);
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 }
 
 /* Variables are passed by reference. */
@@ -218,9 +222,7 @@ template <class T> inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(LW_ADD, v
 {
     return cudaGraphAddMemcpyNodeFromSymbol(node, graph, needs, count, to, (const void *)&symbol, size, offset, kind);
 }
-#undef LW_ADD
 #undef LW_NODES
-#undef LW_EVENT_NODES
 #undef LW_COPY
 
 /** Sets the value of a condition of a graph, from a kernel of the graph. */
