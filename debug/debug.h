@@ -46,6 +46,8 @@ struct dbg_config {
     /** Emits the rows of the table "findings". May be NULL: the table is then empty. */
     void (*findings)(void *context, dbg_row_fn row, void *row_context);
     void *findings_context;
+    const char *advice;           /* how the user can compile so that all variables have values, for messages; NULL: the options
+                                   * of `lanewise run` */
     const char *timed;            /* name of the GPU model whose cycles the engine counts; NULL: the engine counts
                                    * no cycles */
     struct lw_sink *messages;     /* receives messages during a run ("lane 5 has exited; ...") and the printf output of

@@ -340,12 +340,8 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
                   fault->warp, (unsigned long long)fault->lanes);
     }
     lw_printf(out, ", pc 0x%llx", (unsigned long long)fault->pc);
-    if (p != NULL) {
-        uint32_t index = (uint32_t)((fault->pc - p->base) / ISA_WORD_BYTES);
-        const struct isa_line *line = isa_object_line_at(p->object, index);
-        if (line != NULL && line->file < p->object->file_count)
-            lw_printf(out, " (%s:%u)", p->object->files[line->file], line->line);
-    }
+    if (p != NULL)
+        isa_place_print(p->object, (uint32_t)((fault->pc - p->base) / ISA_WORD_BYTES), out);
     if (grid != NULL && emu_grid_of_device(grid)) {
         lw_put(out, "; ");
         emu_grid_chain_print(machine, fault->grid, out);

@@ -21,7 +21,7 @@ enum { POLL_NS = 20000000 }; /* nanoseconds between two checks for Ctrl-C while 
 enum owner { PROGRAM, SERVER }; /* the thread that uses the machine now */
 struct host_gdb {
     struct lanewise_machine *machine;
-    char *address, *kernel;
+    char *address, *kernel, *advice;
     uint64_t history_bytes;
     void (*ready)(void *context, const char *target);
     void *context;
@@ -62,6 +62,7 @@ int lanewise_gdb(lanewise_machine *m, const lanewise_gdb_options *given, size_t 
     g->machine = m;
     g->address = strdup(options.address != NULL && options.address[0] != '\0' ? options.address : "0");
     g->kernel = options.kernel != NULL ? strdup(options.kernel) : NULL;
+    g->advice = options.advice != NULL ? strdup(options.advice) : NULL;
     g->history_bytes = options.history_mib << 20;
     g->own = options.own != 0;
     g->ready = options.ready;
@@ -252,6 +253,7 @@ static enum lw_status start(struct host_gdb *g, struct lw_error *err)
                                       .finding = describe_finding,
                                       .findings = put_findings,
                                       .findings_context = g,
+                                      .advice = g->advice,
                                       .timed = m->timing != NULL ? tim_config_name(m->timing) : NULL,
                                       .messages = &g->out.sink};
     sigset_t all, before;
@@ -349,6 +351,7 @@ void host_gdb_free(struct lanewise_machine *m)
     pthread_mutex_destroy(&g->mutex);
     free(g->address);
     free(g->kernel);
+    free(g->advice);
     free(g);
     m->gdb = NULL;
 }

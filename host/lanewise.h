@@ -323,6 +323,8 @@ typedef struct lanewise_gdb_options {
     /** Called when gdb can connect. @target is the operand of gdb's `target remote`. May be NULL. */
     void (*ready)(void *context, const char *target);
     void *context;
+    const char *advice; /* how the user can compile so that all variables have values: "compile with -g to see all variables";
+                         * NULL: options of the command lanewise run */
 } lanewise_gdb_options;
 /**
  * Lets gdb debug the launches. At the launch that @options select, lanewise_wait() waits until gdb has connected. From

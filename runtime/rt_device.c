@@ -62,6 +62,7 @@ static struct {
     unsigned told;          /* number of the latest launch for which a message says that it is not recorded */
     struct rt_site launch_site; /* call that made the latest launch */
     const char *launch_kernel;
+    const struct rt_site *reader; /* call that reads memory of the device now, or NULL */
     bool gdb_own;           /* `lanewise app --debug` starts gdb for this program */
     bool debugged;          /* launches are debugged with gdb, with these options: */
     char *gdb_address, *gdb_kernel;
@@ -145,8 +146,8 @@ static void print_site(const struct rt_site *site, const char *what, const char 
     print_caller(&caller, finding);
 }
 
-/** Prints the call that made launch @launch, if that is the latest launch, and the call that created the buffer named
- *  @allocation. */
+/** Prints the call that made launch @launch, if that is the latest launch, the call that reads memory now, if the finding is about
+ *  no kernel, and the call that created the buffer named @allocation. */
 static void print_sites(uint32_t launch, const char *allocation, int finding)
 {
     const struct rt_site *buffer = allocation != NULL ? rt_site_find_buffer(allocation) : NULL;
@@ -154,6 +155,8 @@ static void print_sites(uint32_t launch, const char *allocation, int finding)
 
     if (launch != 0 && launch == device.launches)
         print_site(&device.launch_site, "launched", device.launch_kernel, finding);
+    else if (launch == 0 && device.reader != NULL)
+        print_site(device.reader, "read", NULL, finding);
     if (buffer != NULL) {
         snprintf(what, sizeof what, "%.60s was created", allocation);
         print_site(buffer, what, NULL, finding);
@@ -325,6 +328,22 @@ static void print_last_findings(void)
         device.silent = false;
     }
     free(before);
+}
+
+int rt_read(uint64_t address, void *data, size_t bytes, const struct rt_site *site)
+{
+    const unsigned before = lanewise_finding_count(device.machine);
+    const int result = lanewise_read(device.machine, address, data, bytes);
+    struct rt_site here;
+
+    if (lanewise_finding_count(device.machine) == before)
+        return result;
+    if (site == NULL)
+        rt_site_take(&here);
+    device.reader = site != NULL ? site : &here;
+    print_findings();
+    device.reader = NULL;
+    return result;
 }
 
 bool rt_wants_finding(const char *kind)
@@ -750,8 +769,9 @@ static void announce(void *context, const char *target)
 /** Makes the machine wait for gdb at launches, if an option requests that. Returns false if that is not possible. */
 static bool begin_gdb(void)
 {
-    const lanewise_gdb_options options = {.address = device.gdb_address, .kernel = device.gdb_kernel,
-                                          .history_mib = device.gdb_history_mib, .own = device.gdb_own, .ready = announce};
+    const lanewise_gdb_options options = {
+        .address = device.gdb_address, .kernel = device.gdb_kernel, .history_mib = device.gdb_history_mib, .own = device.gdb_own, .ready = announce,
+        .advice = "compile with lanewise cc -G or nvcc -G, or run OpenCL programs with lanewise app -g, to see all variables"};
 
     return !device.debugged || lanewise_gdb(device.machine, &options, sizeof options) == LANEWISE_OK;
 }

@@ -139,6 +139,9 @@ void rt_memory_return(uint64_t bytes);
 uint64_t rt_memory_used(void);
 /** Maps memory to addresses that lanewise_reserve() has reserved, and records the present call as rt_alloc() does; locked. */
 int rt_map(uint64_t address, uint64_t bytes, bool read_only);
+/** Reads memory of the device as lanewise_read() does. Findings about the bytes name the call @site that reads them; NULL: the
+ *  present call. Locked. */
+int rt_read(uint64_t address, void *data, size_t bytes, const struct rt_site *site);
 /** Queues the launch of a kernel by the program's call @site; locked. */
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
 
@@ -211,6 +214,7 @@ struct rt_command {
     unsigned wait_count;
     bool barrier;            /* later commands of an out-of-order queue wait for this command */
     bool follows_all;        /* the command waits for all earlier commands of its queue */
+    struct rt_site site;     /* call of the program that enqueued the command */
     /** Executes the command. Returns 0 or a negative error code of the front end. Locked. */
     int (*run)(struct rt_command *command);
     /** Frees the command, and releases what it refers to. Called once, whether or not the command was executed. Locked. */

@@ -131,6 +131,7 @@ static bool is_stub(const char *function, const char *stub)
 
     if (strncmp(name, "_Z", 2) == 0) { /* in a mangled C++ name, the length of the name precedes it */
         name += 2;
+        name += *name == 'Z'; /* a lambda in the function */
         name += *name == 'L';
         name += strspn(name, "0123456789");
         name += strspn(name, "_");

@@ -127,10 +127,12 @@ bool dbg_object_is_debuggable(const struct isa_object *object)
 }
 
 /** Returns the reason why variables of @object have no values, or compiler options with which more variables have values. */
-static const char *see_more(const struct isa_object *object)
+static const char *see_more(const struct dbg *dbg, const struct isa_object *object)
 {
     if (dbg_object_is_debuggable(object))
         return "no compiler option shows more variables, because the program is already compiled with -g";
+    if (dbg->config.advice != NULL)
+        return dbg->config.advice;
     return isa_object_keeps_values(object) ? "compile with -g and without an option -O to see all variables" : "compile with --values to see "
                                                                                       "more variables, with -g to see "
                                                                                       "all";
@@ -260,7 +262,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
     locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
     if (!found.here) {
         dbg_expr_fail(e, LW_ERANGE, "%s has no value here because the compiler has optimised it out; %s",
-                      name, see_more(at.object));
+                      name, see_more(e->dbg, at.object));
         return true;
     }
     o->in_memory = found.in_memory;
@@ -325,7 +327,7 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
             dbg_expr_fail(e, LW_ERANGE,
                           "this part of the variable has no value here because the compiler has optimised it out%s%s",
                           find_where(e->dbg, e->id, e->lane, &at) ? "; " : "",
-                          find_where(e->dbg, e->id, e->lane, &at) ? see_more(at.object) : "");
+                          find_where(e->dbg, e->id, e->lane, &at) ? see_more(e->dbg, at.object) : "");
         else
             dbg_expr_fail(e, LW_ERANGE,
                           "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,
@@ -685,8 +687,9 @@ const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane)
         for (uint32_t i = 0; i < at.object->debug->die_count; i++)
             if (isa_die_is_variable(at.object->debug, i))
                 return NULL;
-    return "nvcc writes none for optimised code; compile with -g, or with --compiler clang, which keeps values of "
-           "optimised code";
+    return dbg->config.advice != NULL ? dbg->config.advice
+                                      : "nvcc writes none for optimised code; compile with -g, or with --compiler clang, which keeps "
+                                        "values of optimised code";
 }
 
 static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool parameters,
@@ -712,7 +715,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)
-        lw_printf(out, "some variables are optimized out: %s\n", see_more(at.object));
+        lw_printf(out, "some variables are optimized out: %s\n", see_more(dbg, at.object));
     if (shown == 0)
         lw_printf(out, "there are no %s at this location\n", what);
     return LW_OK;
@@ -726,7 +729,7 @@ unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, co
 
     if (!find_where(dbg, id, lane, &at))
         return 0;
-    *help = see_more(at.object);
+    *help = see_more(dbg, at.object);
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
         const struct isa_debug *debug = at.object->debug;
         struct found found;

@@ -62,3 +62,27 @@ const struct isa_var_location *isa_variable_location(const struct isa_debug *deb
     }
     return NULL;
 }
+
+void isa_place_print(const struct isa_object *object, uint32_t insn, struct lw_sink *out)
+{
+    const struct isa_line *line = isa_object_line_at(object, insn);
+    const struct isa_debug *debug = object->debug;
+    uint32_t scopes[64];
+    char room[ISA_SYMBOL_BYTES];
+    const char *separator = "";
+
+    if (line == NULL || line->file >= object->file_count)
+        return;
+    lw_printf(out, " (%s:%u", object->files[line->file], line->line);
+    for (unsigned n = debug != NULL ? isa_scopes_find(object, insn, ISA_NO_DIE, scopes, LW_COUNT_OF(scopes)) : 0; n-- > 0;) {
+        const uint64_t file = isa_die_number(debug, scopes[n], ISA_AT_CALL_FILE, UINT64_MAX);
+        const char *name = isa_die_name(debug, scopes[n]);
+
+        if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED || file >= object->file_count)
+            continue;
+        lw_printf(out, "%s in %s, inlined at %s:%u", separator, name != NULL ? isa_symbol_text(name, room) : "a function",
+                  object->files[file], (unsigned)isa_die_number(debug, scopes[n], ISA_AT_CALL_LINE, 0));
+        separator = ",";
+    }
+    lw_put(out, ")");
+}

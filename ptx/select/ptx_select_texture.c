@@ -19,7 +19,7 @@ struct geometry {
 
 static const struct geometry *take_geometry(struct ptx_sel *sel)
 {
-    static const uint8_t others[] = { PTX_W_TEX_2DMS, PTX_W_TEX_A2DMS, PTX_W_TEX_LEVEL, PTX_W_TEX_GRAD, PTX_W_TEX_BASE };
+    static const uint8_t others[] = { PTX_W_TEX_2DMS, PTX_W_TEX_A2DMS };
     static const struct geometry rows[] = {
         { PTX_W_TEX_1D, ISA_TGEOM_1D, 0, 1, 1, 1 },     { PTX_W_TEX_2D, ISA_TGEOM_2D, 0, 2, 2, 2 },
         { PTX_W_TEX_3D, ISA_TGEOM_3D, 0, 4, 3, 4 },     { PTX_W_TEX_A1D, ISA_TGEOM_A1D, 1, 2, 2, 2 },
@@ -29,13 +29,20 @@ static const struct geometry *take_geometry(struct ptx_sel *sel)
 
     for (unsigned i = 0; i < LW_COUNT_OF(others); i++) {
         if (ptx_has(&sel->in, (enum ptx_word)others[i]))
-            ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches with '.%s' are not supported: use fetches without levels",
+            ptx_sel_fail(sel, LW_EUNSUPP, "fetches of multisample textures ('.%s') are not supported",
                          ptx_word_text((enum ptx_word)others[i]));
     }
     for (unsigned i = 0; i < LW_COUNT_OF(rows); i++)
         if (ptx_take(&sel->in, (enum ptx_word)rows[i].word))
             return &rows[i];
     ptx_sel_fail(sel, LW_EINPUT, "expected .1d, .2d, .3d, .a1d, .a2d, .cube or .acube");
+}
+
+/** Takes the modifier that says which mipmap level a fetch reads. Returns the number of its operands, which are not read: a texture
+ *  has one level, so a level or derivatives do not change the result. */
+static unsigned take_level(struct ptx_sel *sel)
+{
+    return ptx_take(&sel->in, PTX_W_TEX_BASE) ? 0 : ptx_take(&sel->in, PTX_W_TEX_LEVEL) ? 1 : ptx_take(&sel->in, PTX_W_TEX_GRAD) ? 2 : 0;
 }
 
 static ptx_ref handle(struct ptx_sel *sel)
@@ -58,6 +65,7 @@ static ptx_ref handle(struct ptx_sel *sel)
 void ptx_rule_tex(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0), at = ptx_sel_type(sel, 1);
+    const unsigned levels = take_level(sel);
     const struct geometry *geometry = take_geometry(sel);
     const struct ptx_operand *to, *location;
     struct ptx_mi *mi;
@@ -70,11 +78,11 @@ void ptx_rule_tex(struct ptx_sel *sel)
                      ptx_type_name(type));
     if (at != PTX_T_F32 && at != PTX_T_S32)
         ptx_sel_fail(sel, LW_EINPUT, "coordinates must be .f32 or .s32");
-    if (sel->in.operand_count > 3 && sel->in.operand[2].kind != PTX_O_VECTOR)
+    if (sel->in.operand_count > 3 + levels && sel->in.operand[2].kind != PTX_O_VECTOR)
         ptx_sel_fail(sel, LW_EUNSUPP, "separate samplers (texmode_independent) are not supported");
-    if (sel->in.operand_count > 3)
+    if (sel->in.operand_count > 3 + levels)
         ptx_sel_fail(sel, LW_EUNSUPP, "offsets and depths of texture fetches are not supported");
-    ptx_sel_operands(sel, 3, 3);
+    ptx_sel_operands(sel, 3 + levels, 3 + levels);
     to = &sel->in.operand[0];
     location = &sel->in.operand[2];
     if (to->kind != PTX_O_VECTOR || to->count != 4)

@@ -88,7 +88,7 @@ STRUCTURES = {
         ("offset", "uint32_t[3]")],
     "lanewise_gdb_options": [
         ("address", "const char *"), ("kernel", "const char *"), ("history_mib", "uint64_t"), ("own", "int"),
-        ("ready", "void (*)(void *, const char *)"), ("context", "void *")],
+        ("ready", "void (*)(void *, const char *)"), ("context", "void *"), ("advice", "const char *")],
     "lanewise_location": [
         ("kernel", "const char *"), ("function", "const char *"), ("file", "const char *"), ("line", "uint32_t"),
         ("block", "uint32_t[3]"), ("warp", "uint32_t"), ("launch", "uint32_t"), ("lanes", "uint64_t"), ("pc", "uint64_t")],

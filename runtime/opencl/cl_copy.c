@@ -26,7 +26,7 @@ static int run_copy(struct rt_command *command)
             const size_t at = c->box.offset + y * c->box.row + z * c->box.slice,
                          other = c->other_box.offset + y * c->other_box.row + z * c->other_box.slice;
 
-            result = c->way == CL_FROM_MEM ? lanewise_read(machine, c->address + at, c->host + other, c->region[0])
+            result = c->way == CL_FROM_MEM ? rt_read(c->address + at, c->host + other, c->region[0], &command->site)
                      : c->way == CL_TO_MEM ? lanewise_write(machine, c->address + at, c->host + other, c->region[0])
                                            : lanewise_copy(machine, c->address + at, c->other + other, c->region[0]);
         }
@@ -375,9 +375,12 @@ static uint8_t *shadow_of(struct _cl_mem *mem)
     return root->shadow != NULL ? root->shadow + mem->origin : NULL;
 }
 
-/** Copies a mapped box between the device and the host memory. */
-static int copy_map(struct _cl_mem *mem, const struct cl_map *map, int (*copy)(lanewise_machine *, uint64_t, void *, size_t))
+enum map_way { MAP_READ, MAP_PREPARE /* the program only writes to the box */, MAP_WRITE_BACK };
+
+/** Copies a mapped box between the device and the host memory, for a call of the program. */
+static int copy_map(struct _cl_mem *mem, const struct cl_map *map, enum map_way way, const struct rt_site *site)
 {
+    lanewise_machine *machine = rt_machine();
     uint8_t *shadow = shadow_of(mem);
     int result = LANEWISE_OK;
 
@@ -385,7 +388,11 @@ static int copy_map(struct _cl_mem *mem, const struct cl_map *map, int (*copy)(l
         for (size_t y = 0; y < map->region[1] && result == LANEWISE_OK; y++) {
             const size_t at = map->box.offset + y * map->box.row + z * map->box.slice;
 
-            result = copy(rt_machine(), mem->address + at, shadow + at, map->region[0]);
+            const uint64_t address = mem->address + at;
+
+            result = way == MAP_READ      ? rt_read(address, shadow + at, map->region[0], site)
+                     : way == MAP_PREPARE ? lanewise_peek(machine, address, shadow + at, map->region[0])
+                                          : lanewise_write(machine, address, shadow + at, map->region[0]);
         }
     return result;
 }
@@ -412,12 +419,7 @@ static int run_map(struct rt_command *command)
     forbid(m->mem, &m->range, true);
     if (!m->copies || m->mem->is_svm) /* the program overwrites the box, or the memory is shared, so nothing is copied */
         return CL_SUCCESS;
-    return cl_result(copy_map(m->mem, &m->range, m->reads ? lanewise_read : lanewise_peek), "map");
-}
-
-static int write_back(lanewise_machine *machine, uint64_t address, void *data, size_t bytes)
-{
-    return lanewise_write(machine, address, data, bytes);
+    return cl_result(copy_map(m->mem, &m->range, m->reads ? MAP_READ : MAP_PREPARE, &command->site), "map");
 }
 
 static int run_unmap(struct rt_command *command)
@@ -425,7 +427,7 @@ static int run_unmap(struct rt_command *command)
     struct map_command *m = (struct map_command *)(void *)command;
 
     forbid(m->mem, m->map, false);
-    return cl_result(m->map->writes && !m->mem->is_svm ? copy_map(m->mem, m->map, write_back) : LANEWISE_OK, "unmap");
+    return cl_result(m->map->writes && !m->mem->is_svm ? copy_map(m->mem, m->map, MAP_WRITE_BACK, &command->site) : LANEWISE_OK, "unmap");
 }
 
 /** Removes a map from the memory object, because its command failed. Does nothing if another thread has unmapped it. Locked. */

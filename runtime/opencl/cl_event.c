@@ -102,6 +102,7 @@ cl_int cl_command_create(cl_command_queue queue, cl_command_type type, cl_uint w
     command->command.wait_count = wait_count;
     command->command.event = &command->event->event;
     command->command.run = run;
+    rt_site_take(&command->command.site);
     command->command.drop = command_drop;
     *out = command;
     return CL_SUCCESS;

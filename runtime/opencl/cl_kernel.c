@@ -527,7 +527,6 @@ struct launch {
     struct cl_command base;
     struct _cl_kernel *kernel; /* kernel, to which @base has the reference */
     lanewise_shape shape;
-    struct rt_site site;       /* call of the program that enqueued the launch */
     const void **values;       /* pointers to the arguments, followed by the arguments; freed as base.memory */
 };
 
@@ -538,7 +537,7 @@ static int run_launch(struct rt_command *command)
     for (unsigned i = 0; i < 3; i++)
         if (l->shape.grid[i] == 0)
             return CL_SUCCESS; /* a global size is 0, so there are no work-items to run */
-    if (rt_launch(l->kernel->kernel, &l->shape, l->values, &l->site) != LANEWISE_OK) {
+    if (rt_launch(l->kernel->kernel, &l->shape, l->values, &command->site) != LANEWISE_OK) {
         rt_complain("launch");
         return CL_OUT_OF_RESOURCES;
     }
@@ -679,7 +678,6 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type 
 
         l->kernel = kernel;
         l->shape = shape;
-        rt_site_take(&l->site);
         error = take_arguments(l, kernel);
         if (error != CL_SUCCESS) {
             cl_command_cancel(command);

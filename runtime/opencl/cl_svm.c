@@ -204,7 +204,7 @@ static int run_move(struct rt_command *command)
         else if (to_shared)
             result = lanewise_write(machine, to, m->from, m->bytes);
         else if (from_shared)
-            result = lanewise_read(machine, from, m->to, m->bytes);
+            result = rt_read(from, m->to, m->bytes, &command->site);
         else
             memcpy(m->to, m->from, m->bytes);
     }

@@ -70,6 +70,18 @@ for part in 'global load of 4 bytes at 0x2[0-9a-f]*' "0 bytes past the end of 'x
     'block (3,0,0)' 'warp 0' 'lanes 0x10,' 'pc 0x1000000[0-9a-f]* (.*k.s:14)'; do
     grep -q "$part" err || fail "the message of the fault lacks: $part"
 done
+cat >inlined.cl <<'END'
+static void put(global int *to, int i)
+{
+    to[i] = i;
+}
+kernel void k(global int *to, int n)
+{
+    put(to, n);
+}
+END
+expect 3 'out-of-bounds' run inlined.cl --grid 1 --block 1 --arg 'to=i32[4]' --arg n=100
+grep -q 'pc 0x1000000[0-9a-f]* (.*inlined.cl:3 in put, inlined at .*inlined.cl:7)' err || fail "a fault in an inlined function does not name the call: $(cat err)"
 expect 3 'trap' run trap.yaml
 expect 4 '^hang: ' run hang.yaml
 grep -q "warp 0 lanes 0-31.*k.s:[0-9]" err || fail "the hang report does not say which lanes are where"

@@ -27,9 +27,10 @@ static void refusals_name_the_kind(void **state)
 #define T(body, why) {KERNEL(body), why}
         T("tex.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5,%f6}];", ".3d texture fetch needs 4 coordinates in braces"),
         T("tex.a1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f1,%f5}];", "%f1"),
-        T("tex.a2dms.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1,%r2,%r3,%r4}];", "'.a2dms' are not"),
-        T("tex.level.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5}], %f6;", "'.level' are not"),
-        T("tex.grad.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4}], {%f5}, {%f6};", "'.grad' are not"),
+        T("tex.a2dms.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1,%r2,%r3,%r4}];", "multisample textures ('.a2dms') are not"),
+        T("tex.level.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5}];", "expected 4 operands"),
+        T("tex.grad.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4}], {%f5};", "expected 5 operands"),
+        T("tex.level.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5}], %f6, %f7;", "offsets and depths"),
         T("tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, how, {%r1}];",
           "separate samplers (texmode_independent) are not supported"),
         T("tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5}], {%r1, %r2};",

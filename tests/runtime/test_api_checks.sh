@@ -440,4 +440,40 @@ if build quiet; then
     app quiet --check=uninitialised-output,uninitialised-address,uninitialised-branch
     grep -q '^1,3,100$' out && [ ! -s err ] || fail "quiet: expected no finding: $(cat out err)"
 fi
+
+# A finding about bytes that the host reads names the call that reads them, also if the command runs in a later call.
+cat >unread.c <<'END'
+#include "frame.h"
+static cl_mem make(void) { return clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL); }
+int main(void)
+{
+    cl_mem a[4];
+    int out[16];
+    cl_event gate;
+    size_t origin[3] = {0}, region[3] = {8, 2, 1};
+
+    begin();
+    for (int i = 0; i < 4; i++)
+        a[i] = make();
+    clEnqueueReadBuffer(queue, a[0], CL_TRUE, 0, 64, out, 0, NULL, NULL); /* read */
+    gate = clCreateUserEvent(context, NULL);
+    clEnqueueReadBuffer(queue, a[1], CL_FALSE, 0, 32, out, 1, &gate, NULL); /* later */
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    clFinish(queue);
+    clEnqueueReadBufferRect(queue, a[2], CL_TRUE, origin, origin, region, 0, 0, 0, 0, out, 0, NULL, NULL); /* rows */
+    clEnqueueMapBuffer(queue, a[3], CL_TRUE, CL_MAP_READ, 0, 64, 0, NULL, NULL, NULL); /* map */
+    return 0;
+}
+END
+if build unread; then
+    app unread --check=uninitialised-output --check-file unread.sarif
+    [ "$(grep -c 'uninitialised-output: the host reads' err)" = 4 ] || fail "unread: expected 4 findings: $(cat err)"
+    for mark in read later rows map; do
+        line=$(grep -n "/\* $mark \*/" unread.c | cut -d: -f1)
+        if [ -n "$lines" ]; then
+            grep -q "^lanewise:     read by main ([^ ]*unread.c:$line)" err || fail "unread: the call '$mark' is not named: $(cat err)"
+            grep -q "\"startLine\": $line}}, \"message\": {\"text\": \"read by main\"" unread.sarif || fail "unread: the report lacks the call '$mark'"
+        fi
+    done
+fi
 exit $failed

@@ -96,6 +96,28 @@ has session 'gdb has killed the program' "kill"
 grep -q '"grids": 1' stats.json || fail "kill: the statistics lack the launch"
 grep -q 'host:' out && fail "kill: the program continues"
 
+# Where variables have no values, a note names options that programs can use.
+cat >optimised.cu <<'END'
+__global__ void k(int *p, int n)
+{
+    int t = threadIdx.x, square = p[t] * p[t] * n;
+    int unused = square + t;
+    p[t] = t * n;
+}
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 128);
+    k<<<1, 32>>>(p, 4);
+    return cudaDeviceSynchronize();
+}
+END
+"$lanewise" cc -g optimised.cu -o optimised >log 2>&1 || { fail "optimised.cu does not compile"; cat log; }
+printf 'break optimised.cu:5\ncontinue\nprint unused\n' | sed '$a kill' >commands
+debug ./optimised <commands
+has session '= <optimized out>' "a variable without a value"
+has session 'out here; compile with lanewise cc -G or nvcc -G, or run OpenCL programs with lanewise app -g, to see all variables' "a variable without a value"
+
 # When gdb quits, the program for which it was started ends.
 printf 'break first.cu:12\ncontinue\n' | sed '$a quit' >commands
 debug ./both <commands

@@ -261,6 +261,31 @@ for level in -O0 -O2; do
     done
     grep -q 'was created by lib::box::box ([^ ]*box.cuh:4)' err || fail "callers $level: the constructor is not named: $(cat err)"
 done
+# Findings name the user's calls, and no code of a header: the launch by a template of the runtime, and the copy that reads bytes.
+cat >calls.cu <<'END'
+__global__ void k(int *p, int v) { *p = v; }
+int main()
+{
+    int *p, h[4];
+    cudaLaunchConfig_t c = {};
+    cudaMalloc(&p, 16);
+    c.gridDim = 1, c.blockDim = 1;
+    cudaLaunchKernelEx(&c, k, p + 4, 1); /* launch */
+    cudaDeviceSynchronize();
+    cudaMemcpy(h, p, 16, cudaMemcpyDeviceToHost); /* read */
+    cudaFree(p);
+}
+END
+for level in -O0 -O2; do
+    name=calls
+    "$lanewise" cc --compiler clang-19 -g $level calls.cu -o calls >log 2>&1 || { fail "calls.cu does not compile with $level"; cat log; }
+    app --check=memory,uninitialised-output
+    for mark in launch read; do
+        line=$(grep -n "/\* $mark \*/" calls.cu | cut -d: -f1)
+        [ -z "$lines" ] || grep -q "^lanewise:     ${mark/launch/launched}\( by\) main ([^ ]*calls.cu:$line)" err ||
+            fail "calls $level: the call '$mark' is not named: $(cat err)"
+    done
+done
 if [ -n "$lines" ] && [ -f /usr/include/CL/opencl.hpp ]; then # headers of the system are no code of the program
     cat >hpp.cpp <<'END'
 #define CL_HPP_TARGET_OPENCL_VERSION 300

@@ -141,6 +141,21 @@ LW_FETCH(tex1DLayered, (float x, int layer), (lw_layer{layer}, x))
 LW_FETCH(tex2DLayered, (float x, float y, int layer), (lw_layer{layer}, x, y))
 LW_FETCH(texCubemap, (float x, float y, float z), (lw_cube(), x, y, z))
 LW_FETCH(texCubemapLayered, (float x, float y, float z, int layer), (lw_cube(), lw_layer{layer}, x, y, z))
+/* A texture has one mipmap level, so a level or derivatives do not change the result. */
+LW_FETCH(tex1DLod, (float x, float), (x))
+LW_FETCH(tex2DLod, (float x, float y, float), (x, y))
+LW_FETCH(tex3DLod, (float x, float y, float z, float), (x, y, z))
+LW_FETCH(tex1DLayeredLod, (float x, int layer, float), (lw_layer{layer}, x))
+LW_FETCH(tex2DLayeredLod, (float x, float y, int layer, float), (lw_layer{layer}, x, y))
+LW_FETCH(texCubemapLod, (float x, float y, float z, float), (lw_cube(), x, y, z))
+LW_FETCH(texCubemapLayeredLod, (float x, float y, float z, int layer, float), (lw_cube(), lw_layer{layer}, x, y, z))
+LW_FETCH(tex1DGrad, (float x, float, float), (x))
+LW_FETCH(tex2DGrad, (float x, float y, float2, float2), (x, y))
+LW_FETCH(tex3DGrad, (float x, float y, float z, float4, float4), (x, y, z))
+LW_FETCH(tex1DLayeredGrad, (float x, int layer, float, float), (lw_layer{layer}, x))
+LW_FETCH(tex2DLayeredGrad, (float x, float y, int layer, float2, float2), (lw_layer{layer}, x, y))
+LW_FETCH(texCubemapGrad, (float x, float y, float z, float4, float4), (lw_cube(), x, y, z))
+LW_FETCH(texCubemapLayeredGrad, (float x, float y, float z, int layer, float4, float4), (lw_cube(), lw_layer{layer}, x, y, z))
 #undef LW_FETCH
 
 /* Fetches of unsupported kinds: NAME<T>(object, ...), NAME(&t, object, ...), NAME(t, object, ...), also of texture
@@ -162,12 +177,8 @@ LW_FETCH(texCubemapLayered, (float x, float y, float z, int layer), (lw_cube(), 
         NAME##_is_not_supported();                                                                \
         return typename lw_texel<T, M>::type();                                                   \
     }
-#define LW_MISSING_LEVELS(NAME) LW_MISSING(NAME##Lod) LW_MISSING(NAME##Grad)
-LW_MISSING_LEVELS(tex1D) LW_MISSING_LEVELS(tex2D) LW_MISSING_LEVELS(tex3D) LW_MISSING(tex2Dgather)
-LW_MISSING_LEVELS(tex1DLayered) LW_MISSING_LEVELS(tex2DLayered) LW_MISSING_LEVELS(texCubemap)
-LW_MISSING_LEVELS(texCubemapLayered)
+LW_MISSING(tex2Dgather)
 #undef LW_MISSING
-#undef LW_MISSING_LEVELS
 
 /* Surfaces. The object is the address of a descriptor. The coordinate x counts bytes, the others count rows, planes, layers or
  * faces. An access outside the surface is a trap, or reads zeros and writes nothing, or accesses the nearest element. */

@@ -111,7 +111,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
     else if (to_device)
         result = lanewise_write(machine, to_address, from, bytes);
     else if (from_device)
-        result = lanewise_read(machine, from_address, to, bytes);
+        result = rt_read(from_address, to, bytes, NULL);
     else {
         memmove(to, from, bytes);
         result = LANEWISE_OK;

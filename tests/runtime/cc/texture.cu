@@ -23,20 +23,41 @@ static int wrong;
 enum { W = 8, H = 4, D = 3, N = 64 };
 
 enum fetch { LINE, PLANE, SPACE, LINES, PLANES, CUBE, CUBES };
+/* Fetches the texels also with a mipmap level and with derivatives, which change nothing, because the textures have one level. */
 __global__ void fetch_all(cudaTextureObject_t t, int what, const float4 *at, float *out)
 {
     const int i = threadIdx.x;
-    const float4 p = at[i];
+    const float4 p = at[i], d4 = make_float4(1, 2, 3, 0);
+    const float2 d2 = make_float2(2, 3);
+    const float l = (float)(i % 3);
+    const int layer = (int)p.w;
+    float v[3];
 
     switch (what) {
-    case LINE: out[i] = tex1D<float>(t, p.x); break;
-    case PLANE: out[i] = tex2D<float>(t, p.x, p.y); break;
-    case SPACE: out[i] = tex3D<float>(t, p.x, p.y, p.z); break;
-    case LINES: out[i] = tex1DLayered<float>(t, p.x, (int)p.w); break;
-    case PLANES: out[i] = tex2DLayered<float>(t, p.x, p.y, (int)p.w); break;
-    case CUBE: out[i] = texCubemap<float>(t, p.x, p.y, p.z); break;
-    default: out[i] = texCubemapLayered<float>(t, p.x, p.y, p.z, (int)p.w); break;
+    case LINE: v[0] = tex1D<float>(t, p.x), v[1] = tex1DLod<float>(t, p.x, l), v[2] = tex1DGrad<float>(t, p.x, 2, 3); break;
+    case PLANE: v[0] = tex2D<float>(t, p.x, p.y), v[1] = tex2DLod<float>(t, p.x, p.y, l), v[2] = tex2DGrad<float>(t, p.x, p.y, d2, d2); break;
+    case SPACE:
+        v[0] = tex3D<float>(t, p.x, p.y, p.z), v[1] = tex3DLod<float>(t, p.x, p.y, p.z, l);
+        v[2] = tex3DGrad<float>(t, p.x, p.y, p.z, d4, d4);
+        break;
+    case LINES:
+        v[0] = tex1DLayered<float>(t, p.x, layer), v[1] = tex1DLayeredLod<float>(t, p.x, layer, l);
+        v[2] = tex1DLayeredGrad<float>(t, p.x, layer, 2, 3);
+        break;
+    case PLANES:
+        v[0] = tex2DLayered<float>(t, p.x, p.y, layer), v[1] = tex2DLayeredLod<float>(t, p.x, p.y, layer, l);
+        v[2] = tex2DLayeredGrad<float>(t, p.x, p.y, layer, d2, d2);
+        break;
+    case CUBE:
+        v[0] = texCubemap<float>(t, p.x, p.y, p.z), v[1] = texCubemapLod<float>(t, p.x, p.y, p.z, l);
+        v[2] = texCubemapGrad<float>(t, p.x, p.y, p.z, d4, d4);
+        break;
+    default:
+        v[0] = texCubemapLayered<float>(t, p.x, p.y, p.z, layer), v[1] = texCubemapLayeredLod<float>(t, p.x, p.y, p.z, layer, l);
+        v[2] = texCubemapLayeredGrad<float>(t, p.x, p.y, p.z, layer, d4, d4);
+        break;
     }
+    out[i] = v[0] == v[1] && v[0] == v[2] ? v[0] : NAN;
 }
 
 /* Index of the texel for coordinate @at on an axis of @n texels. */
