@@ -341,7 +341,7 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
     }
     lw_printf(out, ", pc 0x%llx", (unsigned long long)fault->pc);
     if (p != NULL)
-        isa_place_print(p->object, (uint32_t)((fault->pc - p->base) / ISA_WORD_BYTES), out);
+        isa_location_print(p->object, (uint32_t)((fault->pc - p->base) / ISA_WORD_BYTES), out);
     if (grid != NULL && emu_grid_of_device(grid)) {
         lw_put(out, "; ");
         emu_grid_chain_print(machine, fault->grid, out);

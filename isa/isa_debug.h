@@ -169,7 +169,7 @@ uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned sk
 unsigned isa_scopes_find(const struct isa_object *object, uint32_t insn, int64_t inner, uint32_t *scopes, unsigned capacity);
 /** Prints the source line of instruction @insn, followed by the inlined calls that contain it, innermost first:
  *  " (a.h:5 in f, inlined at a.c:7)". Prints nothing if the line is not known. */
-void isa_place_print(const struct isa_object *object, uint32_t insn, struct lw_sink *out);
+void isa_location_print(const struct isa_object *object, uint32_t insn, struct lw_sink *out);
 /** Returns true if a debug entry describes a variable or a parameter. */
 bool isa_die_is_variable(const struct isa_debug *debug, uint32_t die);
 /** Returns the location of variable @die before instruction @insn is executed, or NULL if the variable has none. */

@@ -63,7 +63,7 @@ const struct isa_var_location *isa_variable_location(const struct isa_debug *deb
     return NULL;
 }
 
-void isa_place_print(const struct isa_object *object, uint32_t insn, struct lw_sink *out)
+void isa_location_print(const struct isa_object *object, uint32_t insn, struct lw_sink *out)
 {
     const struct isa_line *line = isa_object_line_at(object, insn);
     const struct isa_debug *debug = object->debug;

@@ -41,6 +41,17 @@ for clang in clang-14 clang-19; do
     right grid-$clang
     "$lanewise" cc --compiler $clang -O2 --x cu "$src/half.cu" -o half-$clang >log 2>&1 || { fail "$clang: half.cu does not compile"; cat log; }
     right half-$clang
+    # C files may include the headers of CUDA that are not for C++ only.
+    for std in c99 gnu17; do
+        rm -f host-$clang
+        "$lanewise" cc --compiler $clang -std=$std -Wall -Wextra -pedantic "$src/host.c" -o host-$clang -lcuda >log 2>&1 && [ ! -s log ] ||
+            { fail "$clang: host.c does not compile with -std=$std, or has warnings"; cat log; }
+        out=$("$lanewise" app ./host-$clang 2>&1)
+        [ "$out" = "all right" ] || fail "$clang: host.c with -std=$std: $out"
+    done
+    echo '#include <cuda_fp16.h>' >only.c
+    "$lanewise" cc --compiler $clang -c only.c >log 2>&1 && fail "$clang: a header for C++ is accepted in C"
+    [ "$(grep -c 'error:' log)" = 1 ] && grep -q 'cuda_fp16.h> is for C++ only: name the file .cpp or .cu' log || { fail "$clang: cuda_fp16.h in C"; cat log; }
 done
 # A user without a writable home has no cache, which has the headers.
 env -u XDG_CACHE_HOME HOME=/dev/null "$lanewise" cc --compiler clang-19 "$src/grid.cu" -o homeless >log 2>&1 ||

@@ -3,6 +3,9 @@
  * cluster is refused, and the message names the function. */
 #ifndef LANEWISE_COOPERATIVE_GROUPS_H
 #define LANEWISE_COOPERATIVE_GROUPS_H
+#ifndef __cplusplus
+#error <cooperative_groups.h> is for C++ only: name the file .cpp or .cu
+#else
 
 #include "lanewise_cuda.h"
 #include "lanewise_names_begin.h"
@@ -537,4 +540,5 @@ using namespace __v1;
 
 #undef LW_CG
 #include "lanewise_names_end.h"
+#endif
 #endif

@@ -2,6 +2,9 @@
 /* bfloat16: the upper half of a float. Arithmetic is done in float, and the result is rounded to nearest even. */
 #ifndef LANEWISE_CUDA_BF16_H
 #define LANEWISE_CUDA_BF16_H
+#ifndef __cplusplus
+#error <cuda_bf16.h> is for C++ only: name the file .cpp or .cu
+#else
 
 #include "lanewise_cuda.h"
 #include "cuda_fp16.h"
@@ -218,4 +221,5 @@ LW_HD __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { retu
 LW_HD __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.y, b.y); }
 
 #include "lanewise_names_end.h"
+#endif
 #endif

@@ -2,6 +2,9 @@
 /* Half precision: half is a 16-bit float, half2 a pair in one register. */
 #ifndef LANEWISE_CUDA_FP16_H
 #define LANEWISE_CUDA_FP16_H
+#ifndef __cplusplus
+#error <cuda_fp16.h> is for C++ only: name the file .cpp or .cu
+#else
 
 #include "lanewise_cuda.h"
 #include "lanewise_names_begin.h"
@@ -244,4 +247,5 @@ LW_HD __half2 operator/(const __half2 &a, const __half2 &b) { return __h2div(a, 
 #undef LW_ND
 
 #include "lanewise_names_end.h"
+#endif
 #endif

@@ -3,6 +3,9 @@
  * conversions and no arithmetic. */
 #ifndef LANEWISE_CUDA_FP8_H
 #define LANEWISE_CUDA_FP8_H
+#ifndef __cplusplus
+#error <cuda_fp8.h> is for C++ only: name the file .cpp or .cu
+#else
 
 #include "cuda_fp16.h"
 #include "cuda_bf16.h"
@@ -166,4 +169,5 @@ LW_FP8(__NV_E5M2, __nv_fp8_e5m2, __nv_fp8x2_e5m2, __nv_fp8x4_e5m2)
 #undef LW_ND
 
 #include "lanewise_names_end.h"
+#endif
 #endif

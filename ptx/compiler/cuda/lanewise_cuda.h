@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations that nvcc provides to every .cu file without an #include. Lanewise includes this header before every .cu file. */
+/* Declarations that nvcc provides to every .cu file without an #include. Lanewise includes this header before every .cu file. In C
+ * and C++ files it is what <cuda_runtime.h> and similar headers include. */
 #ifndef LANEWISE_CUDA_H
 #define LANEWISE_CUDA_H
-#ifndef __cplusplus
-#error Lanewise has the headers of CUDA for C++ only: name the file .cpp or .cu
-#endif
 #include "lanewise_names_begin.h"
 #include "lanewise_types.h"
 #include "lanewise_host.h"
+#ifdef __cplusplus
 #include "lanewise_host_math.h"
+#endif
 #if defined LANEWISE_MANAGED && !defined __CUDA_ARCH__
 #include "lanewise_managed.h"
 #endif
@@ -42,9 +42,11 @@ static __device__ __attribute__((used, nodebug)) char lw_linked;
 #include <time.h>
 #include <math.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#ifdef __cplusplus
 #include "lanewise_calls.h"
 #include <utility>
 #include <new> /* clang declares the device's new and delete in this header */
+#endif
 #ifdef __CUDA__
 #undef signbit
 #undef isnan

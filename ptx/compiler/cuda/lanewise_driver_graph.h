@@ -66,7 +66,7 @@ typedef struct CUgraphExecUpdateResultInfo_st {
 #define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
 #define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
 
-extern "C" {
+LW_C_BEGIN
 LW_GRAPH_FUNCTIONS(CUresult, cuGraph)
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
 CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *needs, const CUgraphEdgeData *edges,
@@ -122,72 +122,72 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
 CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags);
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result);
-}
+LW_C_END
 
 /* CUDA 12 and 13 */
-inline CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+LW_OVERLOAD CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
 {
     return cuGraphInstantiateWithFlags(exec, graph, flags);
 }
-inline CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result)
+LW_OVERLOAD CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result)
 {
     return cuGraphExecUpdate_v2(exec, graph, result);
 }
-inline CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id = nullptr,
-                                       CUgraph *graph = nullptr, const CUgraphNode **needs = nullptr, size_t *count = nullptr)
+LW_OVERLOAD CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id LW_OR(0),
+                                            CUgraph *graph LW_OR(0), const CUgraphNode **needs LW_OR(0), size_t *count LW_OR(0))
 {
     return cuStreamGetCaptureInfo_v2(stream, status, id, graph, needs, count);
 }
 /* CUDA 13 */
-inline CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-                                       const CUgraphNode **needs, const CUgraphEdgeData **edges, size_t *count)
+LW_OVERLOAD CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                                            const CUgraphNode **needs, const CUgraphEdgeData **edges, size_t *count)
 {
     return cuStreamGetCaptureInfo_v3(stream, status, id, graph, needs, edges, count);
 }
-inline CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *needs, const CUgraphEdgeData *edges, size_t count,
-                                                  unsigned int flags)
+LW_OVERLOAD CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *needs, const CUgraphEdgeData *edges, size_t count,
+                                                       unsigned int flags)
 {
     return cuStreamUpdateCaptureDependencies_v2(stream, needs, edges, count, flags);
 }
-inline CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count)
+LW_OVERLOAD CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count)
 {
     return cuGraphGetEdges_v2(graph, from, to, edges, count);
 }
-inline CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count)
+LW_OVERLOAD CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count)
 {
     return cuGraphNodeGetDependencies_v2(node, nodes, edges, count);
 }
-inline CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count)
+LW_OVERLOAD CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *count)
 {
     return cuGraphNodeGetDependentNodes_v2(node, nodes, edges, count);
 }
-inline CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges,
-                                       size_t count)
+LW_OVERLOAD CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges,
+                                            size_t count)
 {
     return cuGraphAddDependencies_v2(graph, from, to, edges, count);
 }
-inline CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                          const CUgraphEdgeData *edges, size_t count)
+LW_OVERLOAD CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                               const CUgraphEdgeData *edges, size_t count)
 {
     return cuGraphRemoveDependencies_v2(graph, from, to, edges, count);
 }
 /* CUDA 11 */
-inline CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log, size_t size)
+LW_OVERLOAD CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log, size_t size)
 {
-    if (node != nullptr)
-        *node = nullptr;
-    if (log != nullptr && size != 0)
+    if (node != 0)
+        *node = 0;
+    if (log != 0 && size != 0)
         *log = '\0';
     return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
-inline CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *node, CUgraphExecUpdateResult *result)
+LW_OVERLOAD CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *node, CUgraphExecUpdateResult *result)
 {
     CUgraphExecUpdateResultInfo info = {};
     const CUresult error = cuGraphExecUpdate_v2(exec, graph, &info);
 
-    if (node != nullptr)
+    if (node != 0)
         *node = info.errorNode;
-    if (result != nullptr)
+    if (result != 0)
         *result = info.result;
     return error;
 }

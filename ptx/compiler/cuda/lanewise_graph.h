@@ -44,7 +44,7 @@ enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateErrorAttributesChanged
 };
 enum cudaStreamUpdateCaptureDependenciesFlags { cudaStreamAddCaptureDependencies, cudaStreamSetCaptureDependencies };
-enum { cudaEventRecordExternal = 1, cudaEventWaitDefault = 0, cudaEventWaitExternal = 1 };
+enum { cudaEventRecordExternal = 1, cudaEventWaitDefault LW_OR(0), cudaEventWaitExternal = 1 };
 
 struct cudaKernelNodeParams {
     void *func;
@@ -148,18 +148,18 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
     RESULT GRAPH##Launch(cudaGraphExec_t exec, cudaStream_t stream); \
     RESULT GRAPH##ExecDestroy(cudaGraphExec_t exec);
 
-extern "C" {
+LW_C_BEGIN
 LW_GRAPH_FUNCTIONS(cudaError_t, cudaGraph)
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *needs,
                                           const cudaGraphEdgeData *edges, size_t count, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id = nullptr,
-                                     cudaGraph_t *graph = nullptr, const cudaGraphNode_t **needs = nullptr,
-                                     const cudaGraphEdgeData **edges = nullptr, size_t *count = nullptr);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id LW_OR(0),
+                                     cudaGraph_t *graph LW_OR(0), const cudaGraphNode_t **needs LW_OR(0),
+                                     const cudaGraphEdgeData **edges LW_OR(0), size_t *count LW_OR(0));
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *needs, const cudaGraphEdgeData *edges,
-                                                size_t count, unsigned int flags = 0);
+                                                size_t count, unsigned int flags LW_OR(0));
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges,
@@ -188,8 +188,8 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *p);
 cudaError_t cudaDeviceGraphMemTrim(int device);
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value);
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value);
-cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned int initial = 0,
-                                             unsigned int flags = 0);
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned int initial LW_OR(0),
+                                             unsigned int flags LW_OR(0));
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs,
                              const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *p);
 #define LW_COPY size_t size, enum cudaMemcpyKind kind
@@ -207,12 +207,13 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaG
 cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *symbol,
                                                        LW_COPY);
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0);
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags LW_OR(0));
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags LW_OR(0));
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result);
-}
+LW_C_END
 
+#ifdef __cplusplus
 /* Variables are passed by reference. */
 template <class T> inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(LW_ADD, const T &symbol, const void *from, LW_COPY)
 {
@@ -230,53 +231,56 @@ __device__ inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle
 {
     *(volatile unsigned int *)handle = value;
 }
+#endif
 
 /* CUDA 11 and 12 */
-inline cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
-                                    struct cudaGraphNodeParams *p)
+LW_OVERLOAD cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                                         struct cudaGraphNodeParams *p)
 {
-    return cudaGraphAddNode(node, graph, needs, nullptr, count, p);
+    return cudaGraphAddNode(node, graph, needs, 0, count, p);
 }
 
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *node, char *, size_t)
+LW_OVERLOAD cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *node, char *log, size_t bytes)
 {
-    if (node != nullptr)
-        *node = nullptr;
+    (void)log;
+    (void)bytes;
+    if (node != 0)
+        *node = 0;
     return cudaGraphInstantiate(exec, graph, 0ull);
 }
-inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node,
-                                       enum cudaGraphExecUpdateResult *result)
+LW_OVERLOAD cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node,
+                                            enum cudaGraphExecUpdateResult *result)
 {
     cudaGraphExecUpdateResultInfo info = {};
     const cudaError_t error = cudaGraphExecUpdate(exec, graph, &info);
 
-    if (node != nullptr)
+    if (node != 0)
         *node = info.errorNode;
-    if (result != nullptr)
+    if (result != 0)
         *result = info.result;
     return error;
 }
-inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
+LW_OVERLOAD cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
 {
-    return cudaGraphGetEdges(graph, from, to, nullptr, count);
+    return cudaGraphGetEdges(graph, from, to, 0, count);
 }
-inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
+LW_OVERLOAD cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
 {
-    return cudaGraphNodeGetDependencies(node, nodes, nullptr, count);
+    return cudaGraphNodeGetDependencies(node, nodes, 0, count);
 }
-inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
+LW_OVERLOAD cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
 {
-    return cudaGraphNodeGetDependentNodes(node, nodes, nullptr, count);
+    return cudaGraphNodeGetDependentNodes(node, nodes, 0, count);
 }
-inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                            size_t count)
+LW_OVERLOAD cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                                 size_t count)
 {
-    return cudaGraphAddDependencies(graph, from, to, nullptr, count);
+    return cudaGraphAddDependencies(graph, from, to, 0, count);
 }
-inline cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                               size_t count)
+LW_OVERLOAD cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                                    size_t count)
 {
-    return cudaGraphRemoveDependencies(graph, from, to, nullptr, count);
+    return cudaGraphRemoveDependencies(graph, from, to, 0, count);
 }
 
 #endif

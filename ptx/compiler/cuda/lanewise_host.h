@@ -117,31 +117,31 @@ enum cudaMemoryAdvise {
 };
 enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited, cudaComputeModeExclusiveProcess };
 enum {
-    cudaHostAllocDefault = 0,
+    cudaHostAllocDefault LW_OR(0),
     cudaHostAllocPortable = 1,
     cudaHostAllocMapped = 2,
     cudaHostAllocWriteCombined = 4,
-    cudaHostRegisterDefault = 0,
+    cudaHostRegisterDefault LW_OR(0),
     cudaHostRegisterPortable = 1,
     cudaHostRegisterMapped = 2,
     cudaHostRegisterIoMemory = 4,
     cudaHostRegisterReadOnly = 8,
-    cudaPeerAccessDefault = 0,
-    cudaEventDefault = 0,
+    cudaPeerAccessDefault LW_OR(0),
+    cudaEventDefault LW_OR(0),
     cudaEventBlockingSync = 1,
     cudaEventDisableTiming = 2,
     cudaEventInterprocess = 4,
-    cudaEventRecordDefault = 0,
-    cudaOccupancyDefault = 0,
+    cudaEventRecordDefault LW_OR(0),
+    cudaOccupancyDefault LW_OR(0),
     cudaOccupancyDisableCachingOverride = 1,
-    cudaArrayDefault = 0,
+    cudaArrayDefault LW_OR(0),
     cudaArrayLayered = 1,
     cudaArraySurfaceLoadStore = 2,
     cudaArrayCubemap = 4,
     cudaArrayTextureGather = 8,
-    cudaStreamDefault = 0,
+    cudaStreamDefault LW_OR(0),
     cudaStreamNonBlocking = 1,
-    cudaDeviceScheduleAuto = 0,
+    cudaDeviceScheduleAuto LW_OR(0),
     cudaDeviceScheduleSpin = 1,
     cudaDeviceScheduleYield = 2,
     cudaDeviceScheduleBlockingSync = 4,
@@ -183,14 +183,14 @@ enum cudaMemLocationType {
 };
 struct cudaMemLocation { enum cudaMemLocationType type; int id; };
 enum cudaMemAccessFlags {
-    cudaMemAccessFlagsProtNone = 0,
+    cudaMemAccessFlagsProtNone LW_OR(0),
     cudaMemAccessFlagsProtRead = 1,
     cudaMemAccessFlagsProtReadWrite = 3
 };
 struct cudaMemAccessDesc { struct cudaMemLocation location; enum cudaMemAccessFlags flags; };
 enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged };
 enum cudaMemAllocationHandleType {
-    cudaMemHandleTypeNone = 0,
+    cudaMemHandleTypeNone LW_OR(0),
     cudaMemHandleTypePosixFileDescriptor = 1,
     cudaMemHandleTypeWin32 = 2
 };
@@ -353,12 +353,14 @@ struct textureReference {
     enum cudaTextureAddressMode addressMode[3];
     struct cudaChannelFormatDesc channelDesc;
 };
+#ifdef __cplusplus
 template <class T, int Dimensions = cudaTextureType1D,
           enum cudaTextureReadMode Mode = cudaReadModeElementType>
 struct __attribute__((device_builtin_texture_type)) texture : textureReference {
     texture() = default;
     texture(int, enum cudaTextureFilterMode, enum cudaTextureAddressMode) {}
 };
+#endif
 struct cudaMemcpy3DParms {
     cudaArray_t srcArray;
     struct cudaPos srcPos;
@@ -386,6 +388,7 @@ enum cudaLaunchAttributeID {
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
     cudaLaunchAttributePriority = 8
 };
+LW_TAG(enum, cudaLaunchAttributeID)
 typedef union {
     char pad[64];
     struct cudaAccessPolicyWindow accessPolicyWindow;
@@ -405,11 +408,11 @@ typedef struct {
     cudaLaunchAttribute *attrs;
     unsigned int numAttrs;
 } cudaLaunchConfig_t;
-extern "C" {
+LW_C_BEGIN
 /* clang uses one of these two functions for a launch with <<<>>>, depending on its version. */
-int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
-unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
-                                         cudaStream_t stream = 0);
+int cudaConfigureCall(dim3 grid, dim3 block, size_t shared LW_OR(0), cudaStream_t stream LW_OR(0));
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared LW_OR(0),
+                                         cudaStream_t stream LW_OR(0));
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **args);
 
 cudaError_t cudaMallocHost(void **p, size_t size);
@@ -423,10 +426,10 @@ cudaError_t cudaFreeArray(cudaArray_t array);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent);
 cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-                            size_t width, size_t height = 0, unsigned int flags = 0);
+                            size_t width, size_t height LW_OR(0), unsigned int flags LW_OR(0));
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
-                            cudaStream_t stream = 0);
+                            cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
@@ -435,46 +438,46 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
                               enum cudaMemcpyKind kind);
 cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-                              struct cudaExtent extent, unsigned int flags = 0);
+                              struct cudaExtent extent, unsigned int flags LW_OR(0));
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream);
 cudaError_t cudaHostGetFlags(unsigned int *flags, void *p);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
-                              cudaStream_t stream = 0);
+                              cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
                                   size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-                                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+                                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
-                                       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+                                       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                      size_t from_y, size_t width, size_t height,
-                                     enum cudaMemcpyKind kind = cudaMemcpyDeviceToDevice);
+                                     enum cudaMemcpyKind kind LW_OR(cudaMemcpyDeviceToDevice));
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t size, enum cudaMemcpyKind kind,
-                                   cudaStream_t stream = 0);
+                                   cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
-                                     enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+                                     enum cudaMemcpyKind kind, cudaStream_t stream LW_OR(0));
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *size, unsigned int *flags,
                              cudaArray_t array);
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *format, cudaArray_const_t array);
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
                                 enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaStream_t stream = 0);
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                                size_t size, cudaStream_t stream = 0);
+                                size_t size, cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream = 0);
+                              cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent extent);
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent extent,
-                              cudaStream_t stream = 0);
+                              cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemset(void *p, int value, size_t size);
-cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream = 0);
+cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, struct cudaMemLocation to, unsigned int flags,
-                                 cudaStream_t stream = 0);
+                                 cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, struct cudaMemLocation where);
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void *p);
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
@@ -555,10 +558,10 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
 cudaError_t cudaEventCreate(cudaEvent_t *event);
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0,
-                                     unsigned int flags = 0);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream LW_OR(0),
+                                     unsigned int flags LW_OR(0));
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream LW_OR(0));
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
@@ -572,7 +575,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 __host__ __device__ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags LW_OR(0));
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
                                   unsigned int flags);
 cudaError_t cudaProfilerStart(void);
@@ -580,8 +583,7 @@ cudaError_t cudaProfilerStop(void);
 __host__ __device__ cudaError_t cudaDeviceSynchronize(void);
 /* The name under which device code of CUDA 11.6 and later calls cudaDeviceSynchronize(). */
 LW_HD cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void) { return cudaDeviceSynchronize(); }
-}
-cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags);
+LW_C_END
 
 /* CUDA 11 and 12 name the device only. */
 static inline struct cudaMemLocation lw_location(int device)
@@ -590,17 +592,17 @@ static inline struct cudaMemLocation lw_location(int device)
 
     return l;
 }
-static inline cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, int device, cudaStream_t stream = 0)
+LW_OVERLOAD cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, int device, cudaStream_t stream LW_OR(0))
 {
     return cudaMemPrefetchAsync(p, size, lw_location(device), 0, stream);
 }
-static inline cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, int device)
+LW_OVERLOAD cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, int device)
 {
     return cudaMemAdvise(p, size, advice, lw_location(device));
 }
 
 /* The C functions that the following templates call. Sources may take their addresses. */
-extern "C" {
+LW_C_BEGIN
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 cudaError_t cudaMalloc(void **p, size_t size);
 cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t stream);
@@ -624,8 +626,10 @@ cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 bloc
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *kernel, int block, size_t shared);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void *kernel, int block, size_t shared,
                                                                    unsigned int flags);
-}
+LW_C_END
 
+#ifdef __cplusplus
+cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags);
 template <class T> cudaError_t cudaMalloc(T **p, size_t size);
 template <class T> cudaError_t cudaMallocAsync(T **p, size_t size, cudaStream_t stream);
 template <class T> cudaError_t cudaMallocFromPoolAsync(T **p, size_t size, cudaMemPool_t pool, cudaStream_t stream);
@@ -700,6 +704,7 @@ cudaError_t cudaBindTextureToArray(const texture<T, D, M> &t, cudaArray_const_t 
                                    const struct cudaChannelFormatDesc &desc);
 template <class T, int D, enum cudaTextureReadMode M>
 cudaError_t cudaUnbindTexture(const texture<T, D, M> &t);
+#endif
 
 static inline struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d)
 {

@@ -124,7 +124,7 @@ typedef struct CUlaunchConfig_st {
 } CUlaunchConfig;
 typedef struct __attribute__((aligned(64))) CUtensorMap_st { cuuint64_t opaque[16]; } CUtensorMap;
 
-extern "C" {
+LW_C_BEGIN
 /* The function of CUDA 12, which has a fifth parameter. */
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *result);
@@ -176,6 +176,6 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
                                 const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                 CUtensorMapFloatOOBfill fill);
-}
+LW_C_END
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA C++ for clang without an SDK: keywords, vector types, dim3. C++ files without kernels include this header, too. */
+/* CUDA C++ for clang without an SDK: keywords, vector types, dim3. Files of C and C++ without kernels include this header, too. */
 #ifndef LANEWISE_TYPES_H
 #define LANEWISE_TYPES_H
 
@@ -25,7 +25,7 @@
 #define __managed__ _Pragma("GCC error \"lanewise: managed variable\"")
 #endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#else /* C++ source without kernels, which calls the runtime */
+#else /* source without kernels, which calls the runtime */
 #define __host__
 #define __device__
 #define __global__
@@ -72,6 +72,22 @@ template <typename T> constexpr unsigned long lanewise_alignment() { return alig
 
 typedef __SIZE_TYPE__ size_t;
 
+/* C and C++ have the same declarations. LW_OR: value of a parameter that calls of C++ may leave out. LW_TAG: the name of a type is
+ * also valid without struct or enum. LW_OVERLOAD: begins a function that another one shares its name with. */
+#ifdef __cplusplus
+#define LW_OR(...) = __VA_ARGS__
+#define LW_TAG(KIND, NAME)
+#define LW_OVERLOAD static inline
+#define LW_C_BEGIN extern "C" {
+#define LW_C_END }
+#else
+#define LW_OR(...)
+#define LW_TAG(KIND, NAME) typedef KIND NAME NAME;
+#define LW_OVERLOAD static inline __attribute__((overloadable))
+#define LW_C_BEGIN
+#define LW_C_END
+#endif
+
 LW_HD int lw_clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
 #define LW_VECTOR(T, N, A1, A2, A4)                                                               \
@@ -79,6 +95,7 @@ LW_HD int lw_clamp(int x, int low, int high) { return x < low ? low : x > high ?
     struct __attribute__((aligned(A2))) N##2 { T x, y; };                                         \
     struct N##3 { T x, y, z; };                                                                   \
     struct __attribute__((aligned(A4))) N##4 { T x, y, z, w; };                                   \
+    LW_TAG(struct, N##1) LW_TAG(struct, N##2) LW_TAG(struct, N##3) LW_TAG(struct, N##4)           \
     LW_HD N##1 make_##N##1(T x) { N##1 v; v.x = x; return v; }                                    \
     LW_HD N##2 make_##N##2(T x, T y) { N##2 v; v.x = x; v.y = y; return v; }                      \
     LW_HD N##3 make_##N##3(T x, T y, T z) { N##3 v; v.x = x; v.y = y; v.z = z; return v; }        \
@@ -104,6 +121,7 @@ LW_VECTOR(double, double, 8, 16, 16)
 /* Vectors of four 64-bit elements whose names contain their alignment, as in CUDA 13. */
 #define LW_ALIGNED(T, N, A)                                                                       \
     struct __attribute__((aligned(A))) N##4_##A##a { T x, y, z, w; };                             \
+    LW_TAG(struct, N##4_##A##a)                                                                   \
     LW_HD N##4_##A##a make_##N##4_##A##a(T x, T y, T z, T w)                                      \
     {                                                                                             \
         N##4_##A##a v;                                                                            \
@@ -118,6 +136,7 @@ LW_BOTH(unsigned long long, ulonglong) LW_BOTH(double, double)
 
 struct dim3 {
     unsigned int x, y, z;
+#ifdef __cplusplus
     constexpr __host__ __device__ __attribute__((nodebug))
     dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
     constexpr __host__ __device__ __attribute__((nodebug)) dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
@@ -125,7 +144,9 @@ struct dim3 {
     {
         return uint3{x, y, z};
     }
+#endif
 };
+LW_TAG(struct, dim3)
 
 #ifdef __CUDA__
 /* threadIdx etc. read special registers. Unoptimised code takes the addresses of these objects when all three values

@@ -5,6 +5,9 @@
  * all lanes. */
 #ifndef LANEWISE_MMA_H
 #define LANEWISE_MMA_H
+#ifndef __cplusplus
+#error <mma.h> is for C++ only: name the file .cpp or .cu
+#else
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "lanewise_names_begin.h"
@@ -236,4 +239,5 @@ LW_FN float __float_to_tf32(float x)
 } // namespace wmma
 } // namespace nvcuda
 #include "lanewise_names_end.h"
+#endif
 #endif
