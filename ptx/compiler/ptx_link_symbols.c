@@ -4,7 +4,8 @@
  * files: of an archive it takes only members that define a symbol which other files need. Each function and variable of device code
  * that another file can use therefore has a symbol NAME.device in the object file, which the linker needs in the files that use it.
  * The linker shows "f(int) [clone .device]". A name that no file defines, or that two files define, is an error of the linker, as
- * with nvcc. Tables that only host code uses are in the PTX, too: functions that are only in initialisers are therefore not needed.
+ * with nvcc. The symbols are hidden, because the device code of each shared library is linked separately. Tables that only host code
+ * uses are in the PTX, too: functions that are only in initialisers are therefore not needed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -113,7 +114,7 @@ void ptx_link_symbols(const char *ptx, struct lw_sink *out)
         } else if (strncmp(line, extern_word, sizeof extern_word - 1) == 0) {
             name = declared(line + sizeof extern_word - 1, &size);
             if (name != NULL && !is_provided(name, size) && (strncmp(line, ".extern .func", 13) != 0 || is_in_code(ptx, name, size)))
-                lw_printf(out, "\".8byte \\\"%.*s.device\\\"\\n\"\n", (int)size, name);
+                lw_printf(out, "\".hidden \\\"%.*s.device\\\"\\n\"\n\".8byte \\\"%.*s.device\\\"\\n\"\n", (int)size, name, (int)size, name);
         }
     }
     lw_put(out, "\".popsection\");\n");

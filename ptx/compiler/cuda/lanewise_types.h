@@ -14,7 +14,11 @@
 
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
+#ifdef __CUDA_ARCH__
 #define __global__ __attribute__((global))
+#else /* As with nvcc 13, shared libraries do not export kernels: a kernel of the same name in the program would replace theirs. */
+#define __global__ __attribute__((global, visibility("hidden")))
+#endif
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #ifdef __CUDA_ARCH__
