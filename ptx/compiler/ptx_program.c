@@ -93,6 +93,8 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
                                      struct lw_error *err)
 {
     static const char *const debug[] = {"-O0", "-g"};
+    /* clang keeps explicit instantiations of templates for other files. */
+    static const char *const linked[] = {"-Xclang", "-fgpu-rdc"};
     char *ptx = NULL, *container = NULL;
     size_t size = 0;
     struct words w;
@@ -103,16 +105,11 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     add_all(&w, p->flags, p->flag_count);
     if (p->device_debug)
         add_all(&w, debug, LW_COUNT_OF(debug));
+    if (p->linked)
+        add_all(&w, linked, LW_COUNT_OF(linked));
     add(&w, "-w"); /* -w, because the host pass compiles the same code and prints the warnings */
     status = ptx_cuda_by_clang(job, path, w.word, w.count, &ptx, &size, err);
     job->values = false;
-    if (status == LW_OK && p->emit == PTX_EMIT_PTX) {
-        status = lw_file_write(path_out, ptx, strlen(ptx), err);
-    } else if (status == LW_OK) {
-        container = make_container(p, path, ptx, strlen(ptx), &size);
-        status = container != NULL ? lw_file_write(path_out, container, size, err)
-                                   : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the fat binary of %s", path);
-    }
     if (status == LW_OK && p->emit == PTX_EMIT_OBJECT && p->linked) {
         struct lw_buffer symbols;
         char header[PTX_PATH_BYTES + 24];
@@ -121,6 +118,15 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
         ptx_link_symbols(ptx, &symbols.sink);
         status = lw_file_write(symbols_header(job, header), symbols.text, symbols.size, err);
         lw_buffer_fini(&symbols);
+    }
+    if (status == LW_OK && p->linked)
+        ptx_link_names(ptx);
+    if (status == LW_OK && p->emit == PTX_EMIT_PTX) {
+        status = lw_file_write(path_out, ptx, strlen(ptx), err);
+    } else if (status == LW_OK) {
+        container = make_container(p, path, ptx, strlen(ptx), &size);
+        status = container != NULL ? lw_file_write(path_out, container, size, err)
+                                   : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the fat binary of %s", path);
     }
     free(container);
     free(ptx);

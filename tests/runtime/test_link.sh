@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests which device code is linked together with lanewise cc -rdc=true: that of a program, and that of each shared library.
+# Tests what lanewise cc -rdc=true links: device code of a program, and that of each shared library, with explicit instantiations.
 . "${srcdir:-.}/tests/runtime/cuda_lib.sh"
 src=$src/link
 right() { # usage: right PROGRAM [ARGUMENT...]. Runs it and expects right results
@@ -24,5 +24,14 @@ for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang -rdc=true -shared -Xcompiler -fPIC -DFACTOR=2 -DFUNCTION=run_linked "$1" -o incomplete.so >log 2>&1 &&
         fail "$clang: a shared library without domain_number.cu is linked"
     grep -q 'number(int) \[clone \.device\]' log || { fail "$clang: the linker does not name the missing device function"; cat log; }
+done
+# Explicit instantiations of templates that only the other file uses, also in an archive.
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    build instances "$src/instances.cu" "$src/users.cu"
+    right ./instances
+    build instances.o -c -G "$src/instances.cu"
+    rm -f library.a && ar rcs library.a instances.o && build archived "$src/users.cu" library.a
+    right ./archived
 done
 exit $failed
