@@ -134,10 +134,16 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     return status;
 }
 
+/** What the host side of a .cu file has. */
+struct host_needs {
+    bool managed; /* managed variables, which clang supports only in its mode for HIP */
+    bool exports; /* kernels with a visibility attribute, besides which macro __global__ cannot have one */
+};
+
 /** Compiles the host side of a .cu file with fat binary @fatbin, or if @fatbin is NULL a C or C++ file, to object file
- *  @object. @managed: the file has managed variables, which clang supports only in its mode for HIP. */
+ *  @object. */
 static enum lw_status host_object(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
-                                  const char *fatbin, bool managed, const char *object, struct lw_error *err)
+                                  const char *fatbin, struct host_needs needs, const char *object, struct lw_error *err)
 {
     static const char *const plain[] = {
         "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Wno-unknown-cuda-version",
@@ -168,7 +174,7 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
     unlink(result);
     add(&w, job->compiler);
     if (fatbin != NULL) {
-        if (managed) {
+        if (needs.managed) {
             /* clang defines a symbol with the identifier of a compilation, which must differ between files of a program. */
             lw_hash_init(&hash);
             lw_hash_bytes(&hash, input->word, strlen(input->word) + 1);
@@ -181,6 +187,8 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
             add_all(&w, plain, LW_COUNT_OF(plain));
         }
         add_all(&w, cuda, LW_COUNT_OF(cuda));
+        if (needs.exports)
+            add(&w, "-DLANEWISE_EXPORTS");
     }
     if (fatbin != NULL && p->linked) {
         add(&w, "-DLANEWISE_LINKED");
@@ -210,7 +218,7 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         add(&w, "-Xclang");
         add(&w, fatbin);
         add(&w, "-x");
-        add(&w, managed ? "hip" : "cuda");
+        add(&w, needs.managed ? "hip" : "cuda");
     }
     add(&w, "-c");
     add(&w, "-o");
@@ -224,24 +232,35 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
     return status;
 }
 
-/** Compiles the host side of a file, as host_object() does, in the mode that the file needs. */
+/** Compiles the host side of a file, as host_object() does. Errors of clang show what the file needs. */
 static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
                                    const char *fatbin, const char *object, struct lw_error *err)
 {
     struct lw_sink *const words = job->words;
-    struct lw_buffer first;
+    struct host_needs needs = {0};
     enum lw_status status;
 
-    lw_buffer_init(&first);
-    job->words = &first.sink;
-    status = host_object(job, p, input, fatbin, false, object, err);
-    job->words = words;
-    if (status != LW_OK && first.text != NULL && strstr(first.text, "lanewise: managed variable") != NULL)
-        status = host_object(job, p, input, fatbin, true, object, err);
-    else if (words != NULL && first.size != 0)
-        words->write(words, first.text, first.size);
-    lw_buffer_fini(&first);
-    return status;
+    for (;;) {
+        const struct host_needs before = needs;
+        struct lw_buffer text;
+
+        lw_buffer_init(&text);
+        job->words = &text.sink;
+        status = host_object(job, p, input, fatbin, needs, object, err);
+        job->words = words;
+        if (status != LW_OK && text.text != NULL) {
+            needs.managed |= strstr(text.text, "lanewise: managed variable") != NULL;
+            needs.exports |= strstr(text.text, "visibility does not match previous declaration") != NULL;
+        }
+        if (needs.managed != before.managed || needs.exports != before.exports) {
+            lw_buffer_fini(&text);
+            continue;
+        }
+        if (words != NULL && text.size != 0)
+            words->write(words, text.text, text.size);
+        lw_buffer_fini(&text);
+        return status;
+    }
 }
 
 static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,

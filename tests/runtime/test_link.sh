@@ -25,6 +25,14 @@ for clang in clang-14 clang-19; do
         fail "$clang: a shared library without domain_number.cu is linked"
     grep -q 'number(int) \[clone \.device\]' log || { fail "$clang: the linker does not name the missing device function"; cat log; }
 done
+# A shared library exports a kernel only if an attribute requests it.
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    build libexported.so -shared -Xcompiler -fPIC "$src/exported.cu"
+    build exported -DPROGRAM "$src/exported.cu" -Xlinker -rpath -Xlinker "$scratch" ./libexported.so
+    [ ! -s log ] || { fail "$clang: exported.cu causes messages"; cat log; }
+    right ./exported
+done
 # Explicit instantiations of templates that only the other file uses, also in an archive.
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
