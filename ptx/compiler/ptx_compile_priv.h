@@ -197,8 +197,11 @@ enum lw_status ptx_device_launches(struct ptx_job *job, const char *path, struct
  *  on PATH and in CUDA's default folder. Otherwise searches program @wanted. @out has PTX_PATH_BYTES. */
 bool ptx_find_nvcc(const char *wanted, char *out);
 /** Writes a header that defines a symbol for each device function and variable which the text @ptx defines for other files, and refers
- *  to the symbols of those that it declares. */
+ *  to the symbols of those that it declares. @ptx: as clang -fgpu-rdc writes it */
 void ptx_link_symbols(const char *ptx, struct lw_sink *out);
+/** Removes the suffixes that clang -fgpu-rdc adds to names which belong to a file. Host code, which is compiled without this option, has
+ *  the names without them, and the runtime renames such names if files are linked. */
+void ptx_link_names(char *ptx);
 /** Creates the folder of our headers for CUDA C++ if necessary, and sets job->headers. The folder is in the cache, so that
  *  the names of headers in debug information stay valid. If there is no cache, the folder is in the private folder. In the
  *  cache, the folder gets its final name when it is complete. */

@@ -4,13 +4,13 @@
  * files: of an archive it takes only members that define a symbol which other files need. Each function and variable of device code
  * that another file can use therefore has a symbol NAME.device in the object file, which the linker needs in the files that use it.
  * The linker shows "f(int) [clone .device]". A name that no file defines, or that two files define, is an error of the linker, as
- * with nvcc. Tables that only host code uses are in the PTX, too: functions that are only in initialisers are therefore not needed.
+ * with nvcc. The symbols are hidden, because the device code of each shared library is linked separately. Tables that only host code
+ * uses are in the PTX, too: functions that are only in initialisers are therefore not needed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "ptx/compiler/ptx_compile_priv.h"
 #include "ptx/ptx_provided_priv.h"
@@ -52,27 +52,22 @@ static bool is_provided(const char *name, size_t size)
     return ptx_is_provided(text);
 }
 
-/** Returns whether a mangled name is internal: an `L` is before one of its parts, or it is in an unnamed namespace, or it has a static
- *  function ("ZL") or a lambda ("$_") of the file as a template argument. Source: Itanium C++ ABI, section 5.1. */
-static bool is_internal(const char *name, size_t size)
+/** Returns the size of the suffix if @at begins with "__static__" or "__intern__" and a hash, else 0. With -fgpu-rdc, clang adds it to the
+ *  names of kernels and variables that belong to one file, but that host code uses. */
+static size_t suffix_bytes(const char *at)
 {
-    size_t i = 2;
+    enum { DIGITS = 16, LEAST_DIGITS = 8 }; /* clang omits zeros at the beginning of the hash */
+    static const char *const words[] = {"__static__", "__intern__"};
 
-    if (size < 4 || memcmp(name, "_Z", 2) != 0)
-        return false;
-    i += name[i] == 'N';
-    while (i < size && (name[i] == 'S' || (name[i] >= '0' && name[i] <= '9'))) {
-        char *end = NULL;
-        const size_t part = name[i] == 'S' ? 2 : strtoul(name + i, &end, 10);
+    for (unsigned i = 0; i < LW_COUNT_OF(words) && *at == '_'; i++) {
+        const size_t size = strlen(words[i]);
+        const size_t digits = strncmp(at, words[i], size) == 0 ? strspn(at + size, "0123456789abcdef") : 0;
+        const char *const end = at + size + digits;
 
-        i = (end != NULL ? (size_t)(end - name) : i) + part;
+        if (digits >= LEAST_DIGITS && digits <= DIGITS && (!is_word(*end) || strncmp(end, "_param_", 7) == 0))
+            return size + digits;
     }
-    if (i < size && name[i] == 'L')
-        return true;
-    for (i = 2; i + 2 < size; i++)
-        if (name[i] == 'Z' && name[i + 1] == 'L' && name[i + 2] >= '0' && name[i + 2] <= '9')
-            return true;
-    return memmem(name, size, "_GLOBAL__N_", 11) != NULL || memmem(name, size, "$_", 2) != NULL;
+    return 0;
 }
 
 /** Returns whether an instruction contains a name. clang writes tabs before instructions. */
@@ -103,18 +98,38 @@ void ptx_link_symbols(const char *ptx, struct lw_sink *out)
             if (strncmp(line, defining[i], strlen(defining[i])) == 0)
                 name = declared(line + strlen(defining[i]), &size);
         if (name != NULL) {
+            size_t plain = 0;
+
+            while (plain < size && suffix_bytes(name + plain) == 0)
+                plain++;
             /* A template or an inline function may be in several files. The runtime renames names that belong to one file. */
-            const bool is_strong = strncmp(line, ".visible ", 9) == 0 && !is_internal(name, size);
+            const bool is_strong = strncmp(line, ".visible ", 9) == 0 && plain == size;
             const char *const lines[] = {".ifndef ", is_strong ? ".globl " : ".weak ", ".hidden ", ""}; /* it may be declared before */
 
             for (unsigned i = 0; i < LW_COUNT_OF(lines); i++)
-                lw_printf(out, "\"%s\\\"%.*s.device\\\"%s\\n\"\n", lines[i], (int)size, name, *lines[i] == '\0' ? ":" : "");
+                lw_printf(out, "\"%s\\\"%.*s.device\\\"%s\\n\"\n", lines[i], (int)plain, name, *lines[i] == '\0' ? ":" : "");
             lw_put(out, "\".endif\\n\"\n");
         } else if (strncmp(line, extern_word, sizeof extern_word - 1) == 0) {
             name = declared(line + sizeof extern_word - 1, &size);
             if (name != NULL && !is_provided(name, size) && (strncmp(line, ".extern .func", 13) != 0 || is_in_code(ptx, name, size)))
-                lw_printf(out, "\".8byte \\\"%.*s.device\\\"\\n\"\n", (int)size, name);
+                lw_printf(out, "\".hidden \\\"%.*s.device\\\"\\n\"\n\".8byte \\\"%.*s.device\\\"\\n\"\n", (int)size, name, (int)size, name);
         }
     }
     lw_put(out, "\".popsection\");\n");
+}
+
+void ptx_link_names(char *ptx)
+{
+    static const char used[] = ".global .align 8 .u64 __clang_gpu_used_external["; /* kernels that host code launches */
+    char *to = ptx;
+
+    for (const char *from = ptx; *from != '\0';) {
+        const size_t size = strncmp(from, used, sizeof used - 1) == 0 ? strcspn(from, "\n") : suffix_bytes(from);
+
+        if (size != 0)
+            from += size; /* the end of the line remains, so that line numbers remain valid */
+        else
+            *to++ = *from++;
+    }
+    *to = '\0';
 }

@@ -93,6 +93,8 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
                                      struct lw_error *err)
 {
     static const char *const debug[] = {"-O0", "-g"};
+    /* clang keeps explicit instantiations of templates for other files. */
+    static const char *const linked[] = {"-Xclang", "-fgpu-rdc"};
     char *ptx = NULL, *container = NULL;
     size_t size = 0;
     struct words w;
@@ -103,16 +105,11 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     add_all(&w, p->flags, p->flag_count);
     if (p->device_debug)
         add_all(&w, debug, LW_COUNT_OF(debug));
+    if (p->linked)
+        add_all(&w, linked, LW_COUNT_OF(linked));
     add(&w, "-w"); /* -w, because the host pass compiles the same code and prints the warnings */
     status = ptx_cuda_by_clang(job, path, w.word, w.count, &ptx, &size, err);
     job->values = false;
-    if (status == LW_OK && p->emit == PTX_EMIT_PTX) {
-        status = lw_file_write(path_out, ptx, strlen(ptx), err);
-    } else if (status == LW_OK) {
-        container = make_container(p, path, ptx, strlen(ptx), &size);
-        status = container != NULL ? lw_file_write(path_out, container, size, err)
-                                   : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the fat binary of %s", path);
-    }
     if (status == LW_OK && p->emit == PTX_EMIT_OBJECT && p->linked) {
         struct lw_buffer symbols;
         char header[PTX_PATH_BYTES + 24];
@@ -122,16 +119,31 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
         status = lw_file_write(symbols_header(job, header), symbols.text, symbols.size, err);
         lw_buffer_fini(&symbols);
     }
+    if (status == LW_OK && p->linked)
+        ptx_link_names(ptx);
+    if (status == LW_OK && p->emit == PTX_EMIT_PTX) {
+        status = lw_file_write(path_out, ptx, strlen(ptx), err);
+    } else if (status == LW_OK) {
+        container = make_container(p, path, ptx, strlen(ptx), &size);
+        status = container != NULL ? lw_file_write(path_out, container, size, err)
+                                   : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the fat binary of %s", path);
+    }
     free(container);
     free(ptx);
     free(w.word);
     return status;
 }
 
+/** What the host side of a .cu file has. */
+struct host_needs {
+    bool managed; /* managed variables, which clang supports only in its mode for HIP */
+    bool exports; /* kernels with a visibility attribute, besides which macro __global__ cannot have one */
+};
+
 /** Compiles the host side of a .cu file with fat binary @fatbin, or if @fatbin is NULL a C or C++ file, to object file
- *  @object. @managed: the file has managed variables, which clang supports only in its mode for HIP. */
+ *  @object. */
 static enum lw_status host_object(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
-                                  const char *fatbin, bool managed, const char *object, struct lw_error *err)
+                                  const char *fatbin, struct host_needs needs, const char *object, struct lw_error *err)
 {
     static const char *const plain[] = {
         "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Wno-unknown-cuda-version",
@@ -162,7 +174,7 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
     unlink(result);
     add(&w, job->compiler);
     if (fatbin != NULL) {
-        if (managed) {
+        if (needs.managed) {
             /* clang defines a symbol with the identifier of a compilation, which must differ between files of a program. */
             lw_hash_init(&hash);
             lw_hash_bytes(&hash, input->word, strlen(input->word) + 1);
@@ -175,6 +187,8 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
             add_all(&w, plain, LW_COUNT_OF(plain));
         }
         add_all(&w, cuda, LW_COUNT_OF(cuda));
+        if (needs.exports)
+            add(&w, "-DLANEWISE_EXPORTS");
     }
     if (fatbin != NULL && p->linked) {
         add(&w, "-DLANEWISE_LINKED");
@@ -204,7 +218,7 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         add(&w, "-Xclang");
         add(&w, fatbin);
         add(&w, "-x");
-        add(&w, managed ? "hip" : "cuda");
+        add(&w, needs.managed ? "hip" : "cuda");
     }
     add(&w, "-c");
     add(&w, "-o");
@@ -218,24 +232,35 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
     return status;
 }
 
-/** Compiles the host side of a file, as host_object() does, in the mode that the file needs. */
+/** Compiles the host side of a file, as host_object() does. Errors of clang show what the file needs. */
 static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
                                    const char *fatbin, const char *object, struct lw_error *err)
 {
     struct lw_sink *const words = job->words;
-    struct lw_buffer first;
+    struct host_needs needs = {0};
     enum lw_status status;
 
-    lw_buffer_init(&first);
-    job->words = &first.sink;
-    status = host_object(job, p, input, fatbin, false, object, err);
-    job->words = words;
-    if (status != LW_OK && first.text != NULL && strstr(first.text, "lanewise: managed variable") != NULL)
-        status = host_object(job, p, input, fatbin, true, object, err);
-    else if (words != NULL && first.size != 0)
-        words->write(words, first.text, first.size);
-    lw_buffer_fini(&first);
-    return status;
+    for (;;) {
+        const struct host_needs before = needs;
+        struct lw_buffer text;
+
+        lw_buffer_init(&text);
+        job->words = &text.sink;
+        status = host_object(job, p, input, fatbin, needs, object, err);
+        job->words = words;
+        if (status != LW_OK && text.text != NULL) {
+            needs.managed |= strstr(text.text, "lanewise: managed variable") != NULL;
+            needs.exports |= strstr(text.text, "visibility does not match previous declaration") != NULL;
+        }
+        if (needs.managed != before.managed || needs.exports != before.exports) {
+            lw_buffer_fini(&text);
+            continue;
+        }
+        if (words != NULL && text.size != 0)
+            words->write(words, text.text, text.size);
+        lw_buffer_fini(&text);
+        return status;
+    }
 }
 
 static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,

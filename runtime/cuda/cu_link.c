@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links the PTX of several files (-rdc=true), and gives their names. clang writes PTX for files that are not linked, so each kernel
- * and each variable of the host is visible. Two files may nevertheless have kernels of one name: a kernel template with the same
- * arguments, of which one is enough, and kernels that are static or in an unnamed namespace, which are different kernels. The PTX
- * of nvcc has different names for such kernels.
+ * Links the PTX of several files (-rdc=true), and gives their names. In PTX of `lanewise cc`, kernels and variables that host code uses
+ * are visible also if they are static or in an unnamed namespace, and two files may have such kernels of one name. The PTX of nvcc has
+ * different names for them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,25 +14,22 @@
 
 #include "runtime/cuda/cu_priv.h"
 
-enum kind { PLAIN, TEMPLATE, INTERNAL };
-
 static bool is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
 }
 
-/** Returns the kind of a mangled name, and sets *@end to the end of its last part. Source: Itanium C++ ABI, section 5.1. INTERNAL: an
- *  `L` is before a part of the name, or the name or a template argument is in an unnamed namespace, in a static function ("ZL") or a
- *  lambda of the file ("$_"). An enumerator as a template argument, such as L2Op1E, is not internal. TEMPLATE: other template arguments
- *  follow a part. */
-static enum kind kind_of(const char *name, size_t size, size_t *end)
+/** Returns whether a mangled name is internal, and sets *@end to the end of its last part. Source: Itanium C++ ABI, section 5.1. It is if
+ *  an `L` is before a part of the name, or the name or a template argument is in an unnamed namespace, in a static function ("ZL") or a
+ *  lambda of the file ("$_"). An enumerator as a template argument, such as L2Op1E, is not internal. */
+static bool is_internal(const char *name, size_t size, size_t *end)
 {
-    enum kind kind = memmem(name, size, "_GLOBAL__N_", 11) != NULL || memmem(name, size, "$_", 2) != NULL ? INTERNAL : PLAIN;
+    bool internal = memmem(name, size, "_GLOBAL__N_", 11) != NULL || memmem(name, size, "$_", 2) != NULL;
     size_t i = 2;
 
     *end = size;
     if (size < 3 || memcmp(name, "_Z", 2) != 0)
-        return PLAIN;
+        return false;
     i += name[i] == 'N';
     while (i < size) {
         size_t part = 0;
@@ -43,7 +39,7 @@ static enum kind kind_of(const char *name, size_t size, size_t *end)
             continue;
         }
         if (name[i] == 'L') {
-            kind = INTERNAL;
+            internal = true;
             i++;
         }
         if (i >= size || name[i] < '0' || name[i] > '9')
@@ -55,33 +51,10 @@ static enum kind kind_of(const char *name, size_t size, size_t *end)
         i += part;
         *end = i;
     }
-    if (kind == INTERNAL || i >= size || name[i] != 'I')
-        return kind;
-    for (; i + 2 < size; i++)
-        if (name[i] == 'Z' && name[i + 1] == 'L' && name[i + 2] >= '0' && name[i + 2] <= '9')
-            return INTERNAL;
-    return TEMPLATE;
-}
-
-/** Returns the name that a line ".visible ..." of PTX declares, and sets its size; NULL if the line declares none. */
-static const char *declared(const char *line, size_t *size)
-{
-    static const char visible[] = ".visible ";
-    const char *p = line + sizeof visible - 1;
-
-    if (strncmp(line, visible, sizeof visible - 1) != 0)
-        return NULL;
-    for (;;) {
-        p += strspn(p, " \t");
-        if (*p != '.' && !(*p >= '0' && *p <= '9')) /* such as .global .align 4 .u32 */
-            break;
-        do
-            p++;
-        while (is_word(*p));
-    }
-    for (*size = 0; is_word(p[*size]);)
-        ++*size;
-    return *size != 0 ? p : NULL;
+    if (i < size && name[i] == 'I')
+        for (; i + 2 < size; i++)
+            internal |= name[i] == 'Z' && name[i + 1] == 'L' && name[i + 2] >= '0' && name[i + 2] <= '9';
+    return internal;
 }
 
 /** Writes an internal name for file @index: with an ABI tag, which is shown as in `work[abi:file2]`. */
@@ -100,7 +73,7 @@ char *cu_link_name(const char *name, unsigned index)
     size_t end, bytes;
     FILE *f;
 
-    if (index == 0 || kind_of(name, size, &end) != INTERNAL)
+    if (index == 0 || !is_internal(name, size, &end))
         return strdup(name);
     f = open_memstream(&out, &bytes);
     if (f == NULL)
@@ -112,33 +85,24 @@ char *cu_link_name(const char *name, unsigned index)
     return NULL;
 }
 
-/** Returns the PTX @text of file @index of the files that are linked, with names that no other file has, except for kernels of
- *  which one is enough; NULL: no memory. The caller frees it. */
+/** Returns the PTX @text of file @index, not the first of the files that are linked, with internal names that no other file has; NULL: no
+ *  memory. The caller frees it. */
 static char *rename_all(const char *text, unsigned index)
 {
     char *out = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&out, &size);
-    bool begins = true; /* `p` is at the beginning of a line */
 
     if (f == NULL)
         return NULL;
     for (const char *p = text; *p != '\0';) {
         size_t length = 0, end;
-        const char *name = begins ? declared(p, &length) : NULL;
 
-        if (name != NULL && kind_of(name, length, &end) == TEMPLATE) {
-            fputs(".weak ", f);
-            p += strlen(".visible ");
-        }
-        begins = *p == '\n';
-        for (length = 0; is_word(p[length]);)
+        while (is_word(p[length]))
             length++;
-        if (length == 0) {
+        if (length == 0)
             fputc(*p++, f);
-            continue;
-        }
-        if (index != 0 && kind_of(p, length, &end) == INTERNAL)
+        else if (is_internal(p, length, &end))
             put_internal(f, p, length, end, index);
         else
             fwrite(p, 1, length, f);
@@ -153,7 +117,7 @@ static char *rename_all(const char *text, unsigned index)
 void cu_link_add(struct cu_link *link, const char *name, const char *text, bool has_unique_names)
 {
     lanewise_text *grown = realloc(link->texts, (link->count + 1) * sizeof *grown);
-    char *own_name = strdup(name), *own_text = has_unique_names ? strdup(text) : rename_all(text, link->count);
+    char *own_name = strdup(name), *own_text = has_unique_names || link->count == 0 ? strdup(text) : rename_all(text, link->count);
 
     if (grown != NULL)
         link->texts = grown;

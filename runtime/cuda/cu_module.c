@@ -2,6 +2,7 @@
 /* Fat binaries, which compilers put into programs: their registration, their PTX, their kernels and variables. */
 #include "runtime/cuda/cu_trace_priv.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ struct variable {
 struct cu_module {
     struct cu_module *next;
     const struct wrapper *wrapper;
+    const void *image; /* where the executable or shared library with the wrapper is loaded; NULL: in neither */
     struct cu_function *functions;
     struct variable *variables;
     lanewise_module *module; /* module of the machine, or NULL if it is not loaded yet */
@@ -226,8 +228,9 @@ static void place_managed(struct cu_module *m)
     }
 }
 
-/** Links @m, whose PTX is @of_m, with all other modules of the program that must be linked and are not loaded yet. All these
- *  modules then share one module of the machine. */
+/** Links @m, whose PTX is @of_m, with all other modules of its executable or shared library that must be linked and are not loaded
+ *  yet. All these modules then share one module of the machine. As in CUDA, device code of one shared library has no access to that
+ *  of another, or of the executable, and their names may be equal. */
 static void load_linked(struct cu_module *m, const struct text *of_m)
 {
     struct cu_link link = {.count = 0};
@@ -238,7 +241,7 @@ static void load_linked(struct cu_module *m, const struct text *of_m)
         struct text own;
         const struct text *t = of_m;
 
-        if (other->module != NULL || other->error != cudaSuccess)
+        if (other->module != NULL || other->error != cudaSuccess || other->image != m->image)
             continue;
         if (other != m) {
             find_ptx(data_of(other->wrapper), &own);
@@ -468,10 +471,14 @@ static void append(struct cu_module *m)
 CU_API void **__cudaRegisterFatBinary(void *wrapper)
 {
     struct cu_module *m = calloc(1, sizeof *m);
+    Dl_info info;
+    /* Called without our lock: a thread in dlopen() has the lock that dladdr() needs, and may wait for ours. */
+    const bool known = dladdr(wrapper, &info) != 0;
 
     rt_lock();
     if (m != NULL) {
         m->wrapper = wrapper;
+        m->image = known ? info.dli_fbase : NULL;
         append(m);
     }
     rt_unlock();

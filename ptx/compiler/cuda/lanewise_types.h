@@ -14,7 +14,12 @@
 
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
+#if defined __CUDA_ARCH__ || defined LANEWISE_EXPORTS
 #define __global__ __attribute__((global))
+#else /* As with nvcc 13, shared libraries do not export kernels: a kernel of the same name in the program would replace theirs. If the
+       * source gives a kernel another visibility, ptx_program.c finds the error and defines LANEWISE_EXPORTS. */
+#define __global__ __attribute__((global, visibility("hidden")))
+#endif
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #ifdef __CUDA_ARCH__
