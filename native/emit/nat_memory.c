@@ -369,22 +369,24 @@ static void choose(struct nat_unit *u, unsigned words, LLVMBasicBlockRef from[2]
         u->b.llvm->AddIncoming(data[k], values, from, 2);
     }
 }
-/** Returns the addresses of offsets @lanes in the memory of @at, as a vector of pointers. For local memory, the offsets are those in
- *  the local memory of the warp. */
-static LLVMValueRef pointers_of(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes)
+/** Returns the address of offset @index, one of @lanes, in the memory of @at; for a vector of indices, a vector of pointers. For local
+ *  memory, the offsets are those in the local memory of the warp. */
+static LLVMValueRef pointers_of(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes, LLVMValueRef index)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef types[4] = {u->b.i8, u->b.i16, u->b.i32, u->b.i64}; /* the host scales the index by the size of the type */
     struct nat_offsets whole = *lanes;
 
     whole.scale = 0;
-    LLVMValueRef index = nat_scaled(u, lanes->scale < 4 ? &whole : lanes, lanes->index);
+    index = nat_scaled(u, lanes->scale < 4 ? &whole : lanes, index);
     return l->BuildGEP2(u->b.b, types[lanes->scale % 4], nat_address(u, memory_of(u, at), lanes->base), &index, 1, "");
 }
-/** Returns the lanes of the access as a vector of i1. */
-static LLVMValueRef access_mask(struct nat_unit *u)
+/** Returns the address of lane @i, as pointers_of() does. */
+static LLVMValueRef pointer_of(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes, unsigned i)
 {
-    return u->lanes.some ? u->lanes.mask : nat_splat(&u->b, u->b.llvm->ConstInt(u->b.i1, 1, 0), u->width);
+    const struct nat_llvm *l = u->b.llvm;
+
+    return pointers_of(u, at, lanes, l->BuildExtractElement(u->b.b, lanes->index, l->ConstInt(u->b.i32, i, 0), ""));
 }
 
 /** Returns the elements of modifier @size, smaller than a word, that begin @shift bits after the start of words @all. */
@@ -394,22 +396,36 @@ static LLVMValueRef part_of_word(struct nat_unit *u, LLVMValueRef all, LLVMValue
     return to_word(u, from_word(u, all, size, u->width), size, u->width);
 }
 
-/** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. The host can gather only
- *  words. Therefore a smaller element is extracted from the word that contains it. This word is always in memory, because memory
- *  ends at a multiple of 4 bytes. */
+/** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. If all lanes load, there is a load
+ *  for each lane: its address often increases by the same number from warp to warp, and the host fetches data in advance for such
+ *  loads, but not for a gather. Otherwise the host gathers, which it can only for words. Therefore a smaller element is extracted
+ *  from the word that contains it. This word is always in memory, because memory ends at a multiple of 4 bytes. */
 static LLVMValueRef gather(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes, unsigned size)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef words = l->VectorType(u->b.i32, u->width);
 
-    if (size < ISA_SIZE_B32) {
+    const bool is_local = at->space == ISA_SPACE_LOCAL;
+
+    if (size < ISA_SIZE_B32 && (is_local || u->lanes.some)) {
         LLVMValueRef shift;
         const struct nat_offsets whole = words_of(u, lanes, &shift);
         return part_of_word(u, gather(u, at, &whole, ISA_SIZE_B32), shift, size);
     }
-    const struct nat_offsets where = at->space == ISA_SPACE_LOCAL ? local_offsets(u, lanes) : *lanes;
+    const struct nat_offsets where = is_local ? local_offsets(u, lanes) : *lanes;
+    if (!u->lanes.some) {
+        LLVMValueRef all = l->GetUndef(l->VectorType(element(u, size), u->width));
+
+        for (unsigned i = 0; i < u->width; i++) {
+            LLVMValueRef x = l->BuildLoad2(u->b.b, element(u, size), pointer_of(u, at, &where, i), "");
+
+            l->SetAlignment(x, alignment(size));
+            all = l->BuildInsertElement(u->b.b, all, x, l->ConstInt(u->b.i32, i, 0), "");
+        }
+        return to_word(u, all, size, u->width);
+    }
     LLVMTypeRef types[2] = {words, l->VectorType(u->b.pointer, u->width)};
-    LLVMValueRef args[4] = {pointers_of(u, at, &where), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(words)};
+    LLVMValueRef args[4] = {pointers_of(u, at, &where, where.index), l->ConstInt(u->b.i32, 4, 0), u->lanes.mask, l->ConstNull(words)};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
 
     return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
@@ -514,15 +530,16 @@ static void scatter(struct nat_unit *u, const struct place *at, LLVMValueRef all
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef types[2] = {l->TypeOf(all), l->VectorType(u->b.pointer, u->width)};
-    LLVMValueRef args[4] = {all, pointers_of(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u)};
+    LLVMValueRef args[4] = {all, pointers_of(u, at, lanes, lanes->index), l->ConstInt(u->b.i32, 4, 0), u->lanes.mask};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.scatter", 19);
 
     (void)l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2),
                         l->GetIntrinsicDeclaration(u->b.module, id, types, 2), args, 4, "");
 }
 
-/** Stores elements @all to offsets @lanes. If lanes have equal addresses, the highest lane stores last, as in the interpreter. Without
- *  an instruction of the host for it, the elements are stored one after the other, the lowest lane first. */
+/** Stores elements @all to offsets @lanes. If lanes have equal addresses, the highest lane stores last, as in the interpreter.
+ *  Elements of a word are stored one after the other if all lanes store, and else by an instruction of the host. Other elements are
+ *  stored by a loop, the lowest lane first. */
 static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, const struct nat_offsets *lanes,
                        unsigned size, unsigned words)
 {
@@ -534,6 +551,14 @@ static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef 
     LLVMBasicBlockRef from[2] = {NULL, NULL}, after;
     LLVMValueRef values[2] = {NULL, NULL}, more;
 
+    if (words == 1 && !u->lanes.some) {
+        for (unsigned i = 0; i < u->width; i++) {
+            LLVMValueRef x = l->BuildExtractElement(b, all, l->ConstInt(u->b.i32, i, 0), "");
+
+            l->SetAlignment(l->BuildStore(b, x, pointer_of(u, at, lanes, i)), alignment(size));
+        }
+        return;
+    }
     if (u->scatters && words == 1 && size >= ISA_SIZE_B32) {
         scatter(u, at, all, lanes);
         return;

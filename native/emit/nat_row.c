@@ -766,12 +766,13 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
         if (!emit_convert(u, insn, source, &x))
             return false;
     } else {
-        unsigned count = name_sources(u, insn, &row, source, lanes, names);
+        unsigned count = name_sources(u, insn, &row, source, false, names); /* a division is faster by a uniform number */
         if (row.semantics == NAT_SEM_PICK)
             names[count++] = (struct nat_name){"r", nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), false)};
         if (!nat_expression(b, row.text, row.size, names, count, &x))
             return false;
         x = finish(b, insn, nat_convert(b, x, row.type));
+        x = lanes ? nat_vector(b, x) : x;
     }
     const unsigned words = nat_is_wide(x.type) ? 2 : 1;
     if (x.type == NAT_F64) { /* NaNs of f64 become canonical here; NaNs of f32 become canonical where their bits are
