@@ -328,32 +328,6 @@ static void read_line(struct line *l, char **argv)
     }
 }
 
-/** Adds -MF with the name of the dependency file for -MD and -MMD. By default a compiler derives the name from the output,
- *  but here the compiler is called with a different output. */
-static void name_dependencies(struct line *l)
-{
-    struct ptx_program *p = &l->program;
-    const char *output = p->output != NULL ? p->output : p->source, *slash, *dot, *name;
-    bool wanted = false, named = false;
-
-    for (size_t i = 0; i < p->host_flag_count; i++) {
-        wanted = wanted || strcmp(l->host[i], "-MD") == 0 || strcmp(l->host[i], "-MMD") == 0;
-        named = named || strncmp(l->host[i], "-MF", 3) == 0;
-    }
-    if (!wanted || named || output == NULL)
-        return;
-    slash = strrchr(output, '/');
-    if (p->output == NULL && slash != NULL)
-        output = slash + 1;
-    dot = strrchr(output, '.');
-    name = lw_arena_printf(&l->arena, "%.*s.d", (int)(dot != NULL && (slash == NULL || dot > slash) ? (size_t)(dot - output)
-                                                                                                    : strlen(output)), output);
-    if (name != NULL) {
-        l->host[p->host_flag_count++] = "-MF";
-        l->host[p->host_flag_count++] = name;
-    }
-}
-
 /** Returns the first source of host code among the inputs, or NULL. */
 static const char *host_source(const struct line *l)
 {
@@ -428,7 +402,6 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
             fprintf(stderr, "lanewise: cc: --dryrun: nothing is compiled\n");
             goto cleanup;
         }
-        name_dependencies(&l);
         got = ptx_build_program(&l.program, &words.sink, &err);
         fflush(stdout);
         if (words.size != 0)

@@ -545,8 +545,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
     if (status == LW_OK)
         emu_machine_set_native(m->machine, m->native);
     if (status == LW_OK)
-        emu_stack_advise(m->machine, "cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the first launch, or "
-                                     "lanewise_stack_limit()");
+        emu_stack_advise(m->machine, "cudaDeviceSetLimit(cudaLimitStackSize, N) or lanewise_stack_limit()");
     if (status == LW_OK)
         status = host_log_begin(m, err);
     if (status == LW_OK)

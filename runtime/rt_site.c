@@ -138,7 +138,7 @@ static bool is_stub(const char *function, const char *stub)
         if (strncmp(name, "cuda", 4) == 0)
             return true;
     }
-    return strstr(function, "__device_stub__") != NULL || strcmp(function, "hipLaunchKernel") == 0 || (stub != NULL && strcmp(function, stub) == 0);
+    return strstr(function, "__device_stub_") != NULL || strcmp(function, "hipLaunchKernel") == 0 || (stub != NULL && strcmp(function, stub) == 0);
 }
 
 /** Stores the name of a function in @out, as it is in the source. */

@@ -397,9 +397,8 @@ static LLVMValueRef part_of_word(struct nat_unit *u, LLVMValueRef all, LLVMValue
 }
 
 /** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. If all lanes load, there is a load
- *  for each lane: its address often increases by the same number from warp to warp, and the host fetches data in advance for such
- *  loads, but not for a gather. Otherwise the host gathers, which it can only for words. Therefore a smaller element is extracted
- *  from the word that contains it. This word is always in memory, because memory ends at a multiple of 4 bytes. */
+ *  for each lane: the host's prefetcher follows such loads, but no gather. Otherwise the host gathers, which it can only for words, and
+ *  a smaller element is extracted from its word. This word is always in memory, because memory ends at a multiple of 4 bytes. */
 static LLVMValueRef gather(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes, unsigned size)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -537,26 +536,35 @@ static void scatter(struct nat_unit *u, const struct place *at, LLVMValueRef all
                         l->GetIntrinsicDeclaration(u->b.module, id, types, 2), args, 4, "");
 }
 
-/** Stores elements @all to offsets @lanes. If lanes have equal addresses, the highest lane stores last, as in the interpreter.
- *  Elements of a word are stored one after the other if all lanes store, and else by an instruction of the host. Other elements are
- *  stored by a loop, the lowest lane first. */
+/** Stores elements @all to offsets @lanes, with one store for each lane. */
+static void store_all(struct nat_unit *u, const struct place *at, LLVMValueRef all, const struct nat_offsets *lanes, unsigned size, unsigned words)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    for (unsigned i = 0; i < u->width; i++) {
+        int part[4];
+
+        for (unsigned k = 0; k < words; k++)
+            part[k] = (int)(i * words + k);
+        LLVMValueRef x = words != 1 ? nat_shuffle(&u->b, all, l->GetUndef(l->TypeOf(all)), part, words)
+                                    : l->BuildExtractElement(u->b.b, all, l->ConstInt(u->b.i32, i, 0), "");
+        l->SetAlignment(l->BuildStore(u->b.b, x, pointer_of(u, at, lanes, i)), alignment(size));
+    }
+}
+
+/** Stores elements @all to offsets @lanes. If lanes have equal addresses, the highest lane stores last, as in the interpreter. If not all
+ *  lanes store, words are stored by an instruction of the host if it has one, and other elements by a loop, the lowest lane first. */
 static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, const struct nat_offsets *lanes,
                        unsigned size, unsigned words)
 {
-    enum { UNROLLED = 4 };
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
     LLVMTypeRef type = lanes->wide ? u->b.i64 : u->b.i32;
-    const unsigned steps = u->lanes.some ? 1 : UNROLLED;
     LLVMBasicBlockRef from[2] = {NULL, NULL}, after;
-    LLVMValueRef values[2] = {NULL, NULL}, more;
+    LLVMValueRef values[2] = {NULL, NULL};
 
-    if (words == 1 && !u->lanes.some) {
-        for (unsigned i = 0; i < u->width; i++) {
-            LLVMValueRef x = l->BuildExtractElement(b, all, l->ConstInt(u->b.i32, i, 0), "");
-
-            l->SetAlignment(l->BuildStore(b, x, pointer_of(u, at, lanes, i)), alignment(size));
-        }
+    if (!u->lanes.some) {
+        store_all(u, at, all, lanes, size, words);
         return;
     }
     if (u->scatters && words == 1 && size >= ISA_SIZE_B32) {
@@ -566,31 +574,18 @@ static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef 
     from[0] = l->GetInsertBlock(b);
     from[1] = nat_new_block(u);
     after = nat_new_block(u);
-    values[0] = u->lanes.some ? nat_access_bits(u) : quad(u, 0);
+    values[0] = nat_access_bits(u);
     l->SetAlignment(l->BuildStore(b, lanes->index, nat_lane_variable(u, &u->offsets, 8)), 8);
     l->SetAlignment(l->BuildStore(b, all, nat_lane_variable(u, &u->elements, 16)), 8);
     (void)l->BuildBr(b, from[1]);
     l->PositionBuilderAtEnd(b, from[1]);
-    LLVMValueRef state = l->BuildPhi(b, u->b.i64, ""), lane = state; /* set of the lanes that have not stored yet, or number of
-                                                                      * the next lane */
-    if (u->lanes.some) {
-        LLVMValueRef args[2] = {state, l->ConstInt(u->b.i1, 1, 0)};
-        lane = nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2);
-    }
-    for (unsigned i = 0; i < steps; i++) {
-        LLVMValueRef x = i == 0 ? lane : l->BuildAdd(b, lane, quad(u, i), "");
-        LLVMValueRef index = l->BuildLoad2(b, type, l->BuildGEP2(b, type, u->offsets, &x, 1, ""), "");
-        store_element(u, at, x, l->BuildAdd(b, nat_scaled(u, lanes, index), lanes->base, ""), size, words);
-    }
-    if (u->lanes.some) {
-        values[1] = l->BuildAnd(b, state, l->BuildSub(b, state, quad(u, 1), ""), "");
-        more = l->BuildICmp(b, NAT_INT_NE, values[1], quad(u, 0), "");
-    } else {
-        values[1] = l->BuildAdd(b, state, quad(u, UNROLLED), "");
-        more = l->BuildICmp(b, NAT_INT_ULT, values[1], quad(u, u->width), "");
-    }
+    LLVMValueRef state = l->BuildPhi(b, u->b.i64, ""), args[2] = {state, l->ConstInt(u->b.i1, 1, 0)}; /* lanes that have not stored yet */
+    LLVMValueRef lane = nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2);
+    LLVMValueRef index = l->BuildLoad2(b, type, l->BuildGEP2(b, type, u->offsets, &lane, 1, ""), "");
+    store_element(u, at, lane, l->BuildAdd(b, nat_scaled(u, lanes, index), lanes->base, ""), size, words);
+    values[1] = l->BuildAnd(b, state, l->BuildSub(b, state, quad(u, 1), ""), "");
     l->AddIncoming(state, values, from, 2);
-    (void)l->BuildCondBr(b, more, from[1], after);
+    (void)l->BuildCondBr(b, l->BuildICmp(b, NAT_INT_NE, values[1], quad(u, 0), ""), from[1], after);
     l->PositionBuilderAtEnd(b, after);
 }
 

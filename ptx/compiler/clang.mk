@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += %D%/source/ptx_assigned.c %D%/source/ptx_assigned_uses.c %D%/source/ptx_device_launches.c %D%/source/ptx_source_blocks.c %D%/source/ptx_source_text.c %D%/source/ptx_source_priv.h \
-	%D%/ptx_cache.c %D%/ptx_clang.c %D%/ptx_compile_text.c %D%/ptx_cuda.c %D%/ptx_describe.c %D%/ptx_dump_calls.c %D%/ptx_initialisers.c %D%/ptx_link_symbols.c %D%/ptx_program.c %D%/ptx_spirv.c %D%/ptx_spirv_priv.h %D%/ptx_spirv_text.c %D%/ptx_subprocess.c %D%/ptx_values.c %D%/ptx_values_dump.c %D%/ptx_values_memory.c %D%/ptx_values_priv.h %D%/ptx_compile_priv.h \
+	%D%/ptx_cache.c %D%/ptx_clang.c %D%/ptx_compile_text.c %D%/ptx_cuda.c %D%/ptx_dependencies.c %D%/ptx_describe.c %D%/ptx_dump_calls.c %D%/ptx_initialisers.c %D%/ptx_link_symbols.c %D%/ptx_program.c %D%/ptx_spirv.c %D%/ptx_spirv_priv.h %D%/ptx_spirv_text.c %D%/ptx_subprocess.c %D%/ptx_values.c %D%/ptx_values_dump.c %D%/ptx_values_memory.c %D%/ptx_values_priv.h %D%/ptx_compile_priv.h \
 	%D%/overrides/over_cl.inc %D%/overrides/over_atomics.inc %D%/overrides/over_convert.inc %D%/overrides/over_enqueue.inc %D%/overrides/over_groups.inc %D%/overrides/over_subgroups.inc %D%/overrides/over_half.inc %D%/overrides/over_images.inc \
 	%D%/overrides/over_originals.inc %D%/overrides/over_scratch.inc %D%/overrides/nvcc_compat.inc
 # The program contains our headers for CUDA C++ as texts in one table.

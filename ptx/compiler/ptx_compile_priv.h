@@ -199,6 +199,17 @@ bool ptx_find_nvcc(const char *wanted, char *out);
 /** Writes a header that defines a symbol for each device function and variable which the text @ptx defines for other files, and refers
  *  to the symbols of those that it declares. @ptx: as clang -fgpu-rdc writes it */
 void ptx_link_symbols(const char *ptx, struct lw_sink *out);
+/** Options of host code about a file of dependencies. */
+struct ptx_dependencies {
+    bool wanted;      /* -MD or -MMD */
+    bool target;      /* -MT or -MQ names the target */
+    const char *file; /* name given with -MF, or NULL */
+};
+void ptx_dependencies_find(const char *const *flags, size_t count, struct ptx_dependencies *out);
+/** Returns the default name of the file of dependencies of an object file: o/a.d for o/a.o. The caller frees it. */
+char *ptx_dependencies_name(const char *object);
+/** Copies file of dependencies @from to @to, without files of the job's private folder. */
+enum lw_status ptx_dependencies_write(const struct ptx_job *job, const char *from, const char *to, struct lw_error *err) LW_MUST_CHECK;
 /** Removes the suffixes that clang -fgpu-rdc adds to names which belong to a file. Host code, which is compiled without this option, has
  *  the names without them, and the runtime renames such names if files are linked. */
 void ptx_link_names(char *ptx);

@@ -31,6 +31,12 @@ static void add_all(struct words *w, const char *const *words, size_t count)
         add(w, words[i]);
 }
 
+static void add_two(struct words *w, const char *option, const char *value)
+{
+    add(w, option);
+    add(w, value);
+}
+
 static bool make_words(struct words *w, const struct ptx_program *p)
 {
     *w = (struct words){.room = p->input_count + p->flag_count + p->host_flag_count + p->plain_count + 64};
@@ -140,6 +146,27 @@ struct host_needs {
     bool exports; /* kernels with a visibility attribute, besides which macro __global__ cannot have one */
 };
 
+/** Returns the default name of the output for option -c: saxpy.o for dir/saxpy.cu. The caller frees it. */
+static char *object_name(const struct ptx_program *p, const char *path)
+{
+    static const char *const suffix[] = {[PTX_EMIT_OBJECT] = "o", [PTX_EMIT_PTX] = "ptx", [PTX_EMIT_FATBIN] = "fatbin"};
+    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
+    char *name = NULL;
+
+    return asprintf(&name, "%.*s.%s", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base, suffix[p->emit]) < 0 ? NULL
+                                                                                                                        : name;
+}
+
+/** Adds options so that the compiler writes the dependencies of @object to @path, and returns the name of the file that the user wants,
+ *  which the caller frees; NULL: memory is short. @given: the user's options. */
+static char *add_dependencies(struct words *w, const struct ptx_dependencies *given, const char *object, const char *path)
+{
+    if (!given->target)
+        add_two(w, "-MQ", object);
+    add_two(w, "-MF", path); /* the last one is valid */
+    return given->file != NULL ? strdup(given->file) : ptx_dependencies_name(object);
+}
+
 /** Compiles the host side of a .cu file with fat binary @fatbin, or if @fatbin is NULL a C or C++ file, to object file
  *  @object. */
 static enum lw_status host_object(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
@@ -161,7 +188,9 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-unknown-warning-option", "-Wno-error=missing-template-arg-list-after-template-kw"};
     const char *dot = strrchr(input->word, '.');
     const bool is_c = fatbin == NULL && dot != NULL && strcmp(dot, ".c") == 0; /* clang refuses a standard of C++ for C */
-    char result[PTX_PATH_BYTES + 16], header[PTX_PATH_BYTES + 24], identifier[32];
+    char result[PTX_PATH_BYTES + 16], header[PTX_PATH_BYTES + 24], listed[PTX_PATH_BYTES + 16], identifier[32];
+    struct ptx_dependencies dependencies;
+    char *file = NULL, *named = NULL;
     char *bytes = NULL;
     size_t size = 0;
     struct words w;
@@ -220,6 +249,12 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         add(&w, "-x");
         add(&w, needs.managed ? "hip" : "cuda");
     }
+    ptx_dependencies_find(p->host_flags, p->host_flag_count, &dependencies);
+    snprintf(listed, sizeof listed, "%s/host.d", job->scratch);
+    if (dependencies.wanted && !p->compile_only)
+        named = object_name(p, input->word); /* the name that a makefile would give the object */
+    if (dependencies.wanted)
+        file = add_dependencies(&w, &dependencies, named != NULL ? named : object, listed);
     add(&w, "-c");
     add(&w, "-o");
     add(&w, result);
@@ -227,6 +262,11 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
     status = ptx_run_compiler(job, input->word, w.word, result, &bytes, &size, err);
     if (status == LW_OK)
         status = lw_file_write(object, bytes, size, err);
+    if (status == LW_OK && dependencies.wanted)
+        status = file != NULL ? ptx_dependencies_write(job, listed, file, err)
+                              : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the dependencies of %s", input->word);
+    free(named);
+    free(file);
     free(bytes);
     free(w.word);
     return status;
@@ -280,17 +320,6 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
 }
 
 /* ---- the program --------------------------------------------------------------------------------------- */
-
-/** Returns the default name of the output for option -c: saxpy.o for dir/saxpy.cu. The caller frees it. */
-static char *object_name(const struct ptx_program *p, const char *path)
-{
-    static const char *const suffix[] = {[PTX_EMIT_OBJECT] = "o", [PTX_EMIT_PTX] = "ptx", [PTX_EMIT_FATBIN] = "fatbin"};
-    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
-    char *name = NULL;
-
-    return asprintf(&name, "%.*s.%s", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base, suffix[p->emit]) < 0 ? NULL
-                                                                                                                        : name;
-}
 
 /** Links the program. @w contains the compiler and its inputs, and has capacity for the options that this function adds. */
 static enum lw_status link_program(struct ptx_job *job, const struct ptx_program *p, struct words *w, struct lw_error *err)
@@ -367,10 +396,12 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
 static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
 {
     char result[PTX_PATH_BYTES + 16];
-    char *bytes = NULL;
+    char *bytes = NULL, *named, *file = NULL;
+    const char *output;
     size_t size = 0;
     mode_t mask;
-    bool chosen = false;
+    bool chosen = false, lines = false, lined = false;
+    struct ptx_dependencies dependencies;
     struct words w;
     enum lw_status status;
 
@@ -378,8 +409,11 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
         return LW_FAIL(err, LW_EUSAGE, "with nvcc, -c compiles one file at a time");
     if (!make_words(&w, p))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line of %s", job->compiler);
-    for (size_t i = 0; i < p->plain_count; i++)
+    for (size_t i = 0; i < p->plain_count; i++) {
+        lines = lines || strcmp(p->plain[i], "-g") == 0;
+        lined = lined || strcmp(p->plain[i], "-G") == 0 || strcmp(p->plain[i], "-lineinfo") == 0 || strcmp(p->plain[i], "--generate-line-info") == 0;
         chosen = chosen || strncmp(p->plain[i], "-arch", 5) == 0 || strncmp(p->plain[i], "-gencode", 8) == 0;
+    }
     add(&w, job->compiler);
     add(&w, "-cudart");
     add(&w, "shared");
@@ -387,6 +421,8 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
         add(&w, "-gencode");
         add(&w, "arch=compute_75,code=compute_75");
     }
+    if (lines && !lined) /* for nvcc, -g is an option of host code only */
+        add(&w, "-lineinfo");
     add_all(&w, p->plain, p->plain_count);
     if (!p->compile_only) {
         add(&w, "-Xlinker");
@@ -395,19 +431,27 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
         add(&w, p->runtime);
     }
     snprintf(result, sizeof result, "%s/%s", job->scratch, p->compile_only ? "object.o" : "program");
+    named = p->output == NULL ? object_name(p, p->source) : NULL;
+    output = p->output != NULL ? p->output : named;
+    ptx_dependencies_find(p->plain, p->plain_count, &dependencies);
+    if (dependencies.wanted && p->compile_only && output != NULL) {
+        file = dependencies.file == NULL ? ptx_dependencies_name(output) : NULL;
+        if (!dependencies.target)
+            add_two(&w, "-MT", output);
+        if (file != NULL)
+            add_two(&w, "-MF", file);
+    }
     add(&w, "-o");
     add(&w, result);
     status = ptx_run_compiler(job, p->output != NULL ? p->output : "nvcc", w.word, result, &bytes, &size, err);
     if (status == LW_OK) {
-        char *named = p->output == NULL ? object_name(p, p->source) : NULL;
-        const char *output = p->output != NULL ? p->output : named;
-
         status = output != NULL ? lw_file_write(output, bytes, size, err) : LW_FAIL(err, LW_ENOMEM, "the host has no memory for a name");
         umask(mask = umask(0));
         if (status == LW_OK && !p->compile_only && chmod(output, 0777 & ~mask) != 0)
             status = LW_FAIL(err, LW_EIO, "%s: %s", output, strerror(errno));
-        free(named);
     }
+    free(named);
+    free(file);
     free(bytes);
     free(w.word);
     return status;

@@ -24,8 +24,8 @@ enum {
     TIMEOUT_MS = 60000, /* limit of the compiler's processor time */
     ELAPSED_MS = 300000, /* limit of the elapsed time, for a compiler that waits and does not compute */
     LOOK_MS = 50, /* interval at which the reader checks for signals */
-    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* limits of the compiler's output in bytes, with and without
-                                                                * clang's dump; a crash of clang prints megabytes */
+    DUMP_LIMIT_BYTES = 32 << 20, /* limit of clang's dump. To write it takes clang as long as to compile */
+    OUTPUT_LIMIT_BYTES = 1 << 16 /* limit of the compiler's output without a dump; a crash of clang prints megabytes */
 };
 
 static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
@@ -371,8 +371,8 @@ static bool is_interrupted(const sigset_t *set)
 }
 
 /** Reads the output of the child @pid until it closes the pipe. Returns false if the time has expired, or if a signal of @ends
- *  is pending. */
-static bool drain(pid_t pid, int fd, int64_t deadline, const sigset_t *ends, size_t limit, struct lw_buffer *output)
+ *  is pending, or if the output of a program that @dumps debug values exceeds @limit. Otherwise cuts the output at @limit. */
+static bool drain(pid_t pid, int fd, int64_t deadline, const sigset_t *ends, bool dumps, size_t limit, struct lw_buffer *output)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     bool cut = false;
@@ -397,6 +397,8 @@ static bool drain(pid_t pid, int fd, int64_t deadline, const sigset_t *ends, siz
             return true;
         size_t room = cut ? 0 : limit - output->size, size = (size_t)got < room ? (size_t)got : room;
         output->sink.write(&output->sink, chunk, size);
+        if (size < (size_t)got && dumps)
+            return false;
         if (size < (size_t)got && !cut) {
             lw_put(&output->sink, "\n(the rest of the compiler's output is not shown)\n");
             cut = true;
@@ -427,7 +429,8 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
  * Runs argv[0] without a shell and reads standard output and standard error, at most about @limit bytes, into @output.
  * @dumps        the program is clang and dumps debug values
  * @wait_status  receives the status of the program from waitpid()
- * Errors: LW_EIO if the program cannot be started, LW_EINPUT if it exceeds the time limit, LW_ESTATE if a signal that ends this
+ * Errors: LW_EIO if the program cannot be started, LW_EINPUT if it exceeds the time limit, LW_ERANGE if it dumps more than @limit
+ *         bytes, LW_ESTATE if a signal that ends this
  *         program is pending. In that case @scratch has been removed, and the signal is delivered when this function returns.
  */
 static enum lw_status run_child(char *const *argv, const char *scratch, bool dumps,
@@ -477,7 +480,7 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
     close(fds[1]);
     fds[1] = -1;
     deadline = now_ms() + ELAPSED_MS;
-    in_time = drain(pid, fds[0], deadline, &ends, limit, output) && wait_until(pid, deadline, wait_status);
+    in_time = drain(pid, fds[0], deadline, &ends, dumps, limit, output) && wait_until(pid, deadline, wait_status);
     if (!in_time) {
         (void)kill(-pid, SIGKILL);
         while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR)
@@ -488,7 +491,9 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
         status = LW_FAIL(err, LW_ESTATE, "%s was stopped by a signal", argv[0]);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL); /* delivers a pending signal, which by default ends this program */
-    if (!in_time && status == LW_OK)
+    if (!in_time && status == LW_OK && dumps && output->size >= limit)
+        status = LW_FAIL(err, LW_ERANGE, "%s wrote more than %zu bytes", argv[0], limit);
+    else if (!in_time && status == LW_OK)
         status = LW_FAIL(err, LW_EINPUT, "%s was stopped, because it did not end within %d s of processor time or %d s", argv[0],
                          TIMEOUT_MS / 1000, ELAPSED_MS / 1000);
 cleanup:
@@ -729,6 +734,18 @@ static void read_sources(const struct ptx_job *job, const char *path, const char
     free(text);
 }
 
+/** Removes the option for a dump of debug values from a command line. */
+static void remove_dump(const char **argv)
+{
+    static const char *const values[] = {PTX_CLANG_VALUES};
+    const char *const dump = values[LW_COUNT_OF(values) - 1];
+
+    for (size_t i = 0; argv[i] != NULL; i++)
+        if (argv[i + 1] != NULL && strcmp(argv[i + 1], dump) == 0)
+            for (size_t k = i; (argv[k] = argv[k + 2]) != NULL;)
+                k++;
+}
+
 /** Runs the compiler. Parameters are those of ptx_run_compiler(). @output receives the compiler's messages. */
 static enum lw_status run(struct ptx_job *job, const char *path, const char **argv, const char *result, struct lw_buffer *output,
                           char **ptx, size_t *size, struct lw_error *err)
@@ -739,6 +756,15 @@ static enum lw_status run(struct ptx_job *job, const char *path, const char **ar
     size_t dump_size = 0;
 
     status = run_spelled(argv, job->scratch, job->values, job->values ? DUMP_LIMIT_BYTES : OUTPUT_LIMIT_BYTES, output, &wait_status, err);
+    if (status == LW_ERANGE) { /* the code is large */
+        if (job->words != NULL)
+            lw_printf(job->words, "%s: the code is large, so variables of optimised code have no values in debuggers\n", path);
+        lw_buffer_fini(output);
+        lw_buffer_init(output);
+        remove_dump(argv);
+        job->values = false;
+        status = run_spelled(argv, job->scratch, false, OUTPUT_LIMIT_BYTES, output, &wait_status, err);
+    }
     if (job->values && output->text != NULL) {
         output->size = ptx_values_split(output->text, output->size, &dump, &dump_size);
         if (output->size > OUTPUT_LIMIT_BYTES)

@@ -41,6 +41,18 @@ for clang in clang-14 clang-19; do
     right grid-$clang
     "$lanewise" cc --compiler $clang -O2 --x cu "$src/half.cu" -o half-$clang >log 2>&1 || { fail "$clang: half.cu does not compile"; cat log; }
     right half-$clang
+    # A dependency file names the object and the user's files, and no temporary file, so that make compiles again if a header changes.
+    printf '#include "dep.h"\n__global__ void k(int *p) { *p = VALUE; }\n' >dep.cu
+    echo '#define VALUE 1' >dep.h
+    for options in -MMD "-MD -MP -MF dep.d" "-rdc=true -MMD -MP -MT dep.o"; do
+        rm -f dep.o dep.d
+        printf 'dep.o: dep.cu\n\t"%s" cc --compiler %s %s -c dep.cu -o dep.o\n-include dep.d\n' "$lanewise" "$clang" "$options" >Makefile
+        env -u MAKEFLAGS make >log 2>&1 && env -u MAKEFLAGS make -q || { fail "$clang $options: make fails, or compiles again without a reason"; cat log dep.d; }
+        grep -q 'lanewise-build' dep.d && { fail "$clang $options: a temporary file is a dependency"; cat dep.d; }
+        touch -d '-1 minute' dep.o
+        touch dep.h
+        env -u MAKEFLAGS make -q && { fail "$clang $options: make does not compile again if a header changes"; cat dep.d; }
+    done
     # C files may include the headers of CUDA that are not for C++ only.
     for std in c99 gnu17; do
         rm -f host-$clang

@@ -261,6 +261,23 @@ for level in -O0 -O2; do
     done
     grep -q 'was created by lib::box::box ([^ ]*box.cuh:4)' err || fail "callers $level: the constructor is not named: $(cat err)"
 done
+# After a fault, calls that release objects fail, so objects that are left are no leaks.
+cat >faulted.cu <<'END'
+__global__ void k(int *p) { *p = 1; __trap(); }
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 16);
+    k<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    cudaFree(p);
+}
+END
+if build faulted; then
+    "$lanewise" app --check=all ./faulted >out 2>err
+    grep -q '^lanewise: fault: trap' err && ! grep -q 'api-leak' err || fail "faulted: $(cat err)"
+fi
+
 # Findings name the user's calls, and no code of a header: the launch by a template of the runtime, and the copy that reads bytes.
 cat >calls.cu <<'END'
 __global__ void k(int *p, int v) { *p = v; }

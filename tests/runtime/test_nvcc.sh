@@ -21,4 +21,22 @@ if "$nvcc" -w -rdc=true --cudart shared -gencode arch=compute_80,code=compute_80
 else
     echo "without libcudadevrt: $(head -n 1 log)"
 fi
+# Launches of kernel templates are in functions that nvcc generates. Findings name the program's calls, and with -g lines of kernels.
+cat >template.cu <<'END'
+template <class T> __global__ void k(T *a) { a[threadIdx.x] = 1; }
+int main()
+{
+    float *a;
+    cudaMalloc(&a, 16);
+    k<<<1, 5>>>(a); /* launch */
+    cudaDeviceSynchronize();
+    cudaFree(a);
+}
+END
+"$lanewise" cc --compiler "$nvcc" -g template.cu -o template >log 2>&1 || { fail "template.cu does not compile"; cat log; }
+"$lanewise" app ./template >out 2>err
+grep -q '^lanewise: template.cu:1: out-of-bounds' err || { fail "a kernel template: the finding has no line"; cat err; }
+if ldd "$(dirname "$lanewise")/liblanewise-runtime.so.0" | grep -q libdw; then
+    grep -q 'launched by main (.*template.cu:6)' err || { fail "a kernel template: the launch is not named"; cat err; }
+fi
 [ "$failed" = 0 ]
