@@ -226,6 +226,18 @@ static void remove_sources(char *path)
     rmdir(path);
 }
 
+/** Prints why the program cannot be started. Returns the exit status. @error is the errno of exec. */
+static int cannot_start(const struct cmd *cmd, const char *program, int error)
+{
+    const char *why = error == ENOENT ? "the program does not exist" : strerror(error), *dot = strrchr(program, '.');
+
+    if (error == ENOENT && access(program, X_OK) == 0)
+        return cmd_wrong_usage(cmd, "%s: no folder of PATH has this program: for the file in this folder, write ./%s", program, program);
+    if (access(program, R_OK) == 0 && dot != NULL && strcmp(dot, ".cu") == 0)
+        return cmd_wrong_usage(cmd, "%s: is a source file: compile it with \"lanewise cc %s -o PROGRAM\", and run the program", program, program);
+    return cmd_wrong_usage(cmd, "%s: %s", program, why);
+}
+
 /** Runs the program, and starts gdb in this terminal when the runtime waits for it at a launch. @has_sources: options
  *  request that sources are written to a folder. Returns the program's exit status. */
 static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_sources, struct lw_buffer *options)
@@ -249,7 +261,7 @@ static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_so
             wait_for(child);
         remove_sources(sources);
         cmd_gdb_wait(&gdb);
-        return cmd_wrong_usage(cmd, "%s: %s", *program, failed == ENOENT ? "the program does not exist" : strerror(child < 0 ? errno : failed));
+        return cannot_start(cmd, *program, child < 0 ? errno : failed);
     }
     cmd_end_catch(NULL, cmd_gdb_quickly);
     for (;;) { /* waits until the runtime has created the socket, the program has ended, or a signal is received */
@@ -293,7 +305,7 @@ static int run_program(const struct cmd *cmd, char *const *program, struct words
                           : run_with_gdb(cmd, program, words->sources, &words->text);
     setenv("LANEWISE_OPTIONS", lw_buffer_text(&words->text), 1);
     execvp(*program, program);
-    return cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "the program does not exist" : strerror(errno));
+    return cannot_start(cmd, *program, errno);
 }
 
 int cmd_app(const struct cmd *cmd, int argc, char **argv)

@@ -363,7 +363,7 @@ void rt_at_end(void (*report)(void))
 void rt_report(const struct rt_finding *finding)
 {
     struct rt_call call = {.function = ""}, caller = {.function = ""};
-    char function[sizeof call.function + sizeof caller.function + 40];
+    char function[sizeof call.function + sizeof caller.function + 40], times[32] = "";
     lanewise_host_finding f = {.kind = finding->kind, .message = finding->message, .function = function, .file = call.file,
                                .count = finding->count};
 
@@ -373,15 +373,17 @@ void rt_report(const struct rt_finding *finding)
     else
         snprintf(function, sizeof function, "%s", call.function);
     f.line = call.line;
+    if (f.count > 1)
+        snprintf(times, sizeof times, "; %" PRIu64 " times", f.count);
     print_findings(); /* first prints the findings of kernels that were not printed yet */
     if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
         return;
     if (call.line != 0)
-        fprintf(stderr, "lanewise: %s:%u: %s: %s\n", relative(call.file), call.line, f.kind, f.message);
+        fprintf(stderr, "lanewise: %s:%u: %s: %s%s\n", relative(call.file), call.line, f.kind, f.message, times);
     else if (call.function[0] != '\0')
-        fprintf(stderr, "lanewise: %s: %s: %s\n", call.function, f.kind, f.message);
+        fprintf(stderr, "lanewise: %s: %s: %s%s\n", call.function, f.kind, f.message, times);
     else
-        fprintf(stderr, "lanewise: %s: %s\n", f.kind, f.message);
+        fprintf(stderr, "lanewise: %s: %s%s\n", f.kind, f.message, times);
     print_caller(&caller, (int)device.printed);
     for (unsigned i = 0; i < sizeof finding->related / sizeof *finding->related && finding->related[i].what != NULL; i++)
         print_site(finding->related[i].site, finding->related[i].what, NULL, (int)device.printed);

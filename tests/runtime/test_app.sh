@@ -116,6 +116,9 @@ refused() { # message, arguments...
 }
 refused 'expected the name of a program'
 refused 'the program does not exist' ./no-such-program
+touch source.cu && cp /bin/true here
+refused 'source.cu: is a source file: compile it with "lanewise cc source.cu' source.cu
+refused 'here: no folder of PATH has this program: for the file in this folder, write ./here' here
 refused 'did you mean "--timing"?' --timng volta clinfo
 LANEWISE_OPTIONS="--timng volta" "$lanewise" app clinfo -l >"$scratch/out" 2>"$scratch/err"
 grep -q 'unknown key "timng"; did you mean "timing"?' "$scratch/err" ||
