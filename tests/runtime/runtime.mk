@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-EXTRA_DIST += tests/runtime/cc/texture.cu tests/runtime/cc/driver.cpp tests/runtime/cc/stages.cu tests/runtime/cc/toolkit.cu tests/runtime/cc/managed.cu tests/runtime/cc/managed_two.cu tests/runtime/mathematics/mathematics.cu tests/runtime/mathematics/mathematics.h tests/runtime/mathematics/mathematics.py tests/runtime/cc/matrix.cu tests/runtime/cc/names.cuh tests/runtime/cc/names_one.cu tests/runtime/cc/names_two.cu tests/runtime/cc/linked_one.cu tests/runtime/cc/linked_two.cu tests/runtime/cc/headers.cu
+EXTRA_DIST += tests/runtime/cc/texture.cu tests/runtime/cc/driver.cpp tests/runtime/cc/stages.cu tests/runtime/cc/toolkit.cu tests/runtime/cc/managed.cu tests/runtime/cc/managed_two.cu tests/runtime/mathematics/mathematics.cu tests/runtime/mathematics/mathematics.h tests/runtime/mathematics/mathematics.py tests/runtime/cc/matrix.cu tests/runtime/cc/names.cuh tests/runtime/cc/names_one.cu tests/runtime/cc/names_two.cu tests/runtime/cc/linked_one.cu tests/runtime/cc/linked_two.cu tests/runtime/cc/headers.cu tests/runtime/cc/declared.cu
 if HAVE_OPENCL
 check_PROGRAMS += tests/runtime/opencl/test_opencl
 tests_runtime_opencl_test_opencl_SOURCES = tests/runtime/opencl/test_opencl.c tests/runtime/opencl/opencl_test.h

@@ -85,6 +85,9 @@ for clang in clang-14 clang-19; do
     right texture-$clang
     "$lanewise" cc --compiler $clang "$src/driver.cpp" -o driver-$clang >log 2>&1 || { fail "$clang: driver.cpp does not compile"; cat log; }
     right driver-$clang
+    "$lanewise" cc --compiler $clang -Wall "$src/declared.cu" -o declared-$clang >log 2>&1 && [ ! -s log ] ||
+        { fail "$clang: declared.cu does not compile, or has warnings"; cat log; }
+    right declared-$clang
     "$lanewise" cc --compiler $clang "$src/stages.cu" -o stages-$clang >log 2>&1 || { fail "$clang: stages.cu does not compile"; cat log; }
     right stages-$clang
     "$lanewise" cc --compiler $clang "$src/toolkit.cu" -o toolkit-$clang -ldl >log 2>&1 ||
@@ -96,6 +99,21 @@ for clang in clang-14 clang-19; do
     right matrix-$clang
     "$lanewise" cc --compiler $clang "$src/registered.cu" -o registered-$clang >log 2>&1 || { fail "$clang: registered.cu does not compile"; cat log; }
     right registered-$clang
+done
+# The headers declare each function that the library exports, except functions that are not supported, functions that only compilers
+# call, and the names for a default stream for each thread.
+sed -n 's/^CU_ABSENT(\(.*\))$/\1/p' "$src/../../../runtime/cuda/calls/cu_absent.def" | LC_ALL=C sort >absent
+nm -D --defined-only "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+    grep -v '^__cuda\|_ptsz$\|_ptds$' | LC_ALL=C sort -u | LC_ALL=C comm -23 - absent >names
+[ "$(wc -l <names)" -gt 400 ] || fail "libcudart.so.13 exports $(wc -l <names) functions"
+printf '#include <cuda_runtime.h>\n#include <cuda.h>\n' | tee every.cpp >every.c
+sed 's/.*/using ::&;/; 1s/^/namespace every {\n/; $s/$/\n}/' names >>every.cpp
+sed 's/.*/(void)(void *)\&&;/; 1s/^/void every(void)\n{\n/; $s/$/\n}/' names >>every.c # in C, functions of the same name have no address
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    "$lanewise" cc --compiler $clang -ferror-limit=0 -c every.cpp >log 2>&1 || { fail "$clang: functions are not declared in C++"; cat log; }
+    "$lanewise" cc --compiler $clang -ferror-limit=0 -c every.c 2>&1 | grep 'error:' | grep -v 'overloaded function' >log
+    [ ! -s log ] || { fail "$clang: functions are not declared in C"; cat log; }
 done
 # Mathematical functions.
 for clang in clang-14 clang-15 clang-16 clang-19; do

@@ -96,6 +96,30 @@ template <class F> inline cudaError_t cudaFuncSetSharedMemConfig(F *kernel, enum
 {
     return cudaFuncSetSharedMemConfig((const void *)kernel, config);
 }
+template <class F> inline cudaError_t cudaFuncGetName(const char **name, F *kernel)
+{
+    return cudaFuncGetName(name, (const void *)kernel);
+}
+template <class F> inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, F *kernel)
+{
+    return cudaGetFuncBySymbol(function, (const void *)kernel);
+}
+template <class T, class U>
+inline cudaError_t cudaMemcpyBatchAsync(T *const *to, U *const *from, const size_t *sizes, size_t count,
+                                        struct cudaMemcpyAttributes *attributes, size_t *indices, size_t attribute_count,
+                                        cudaStream_t stream)
+{
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes, count, attributes, indices, attribute_count,
+                                stream);
+}
+template <class T, class U>
+inline cudaError_t cudaMemcpyBatchAsync(T *const *to, U *const *from, const size_t *sizes, size_t count,
+                                        struct cudaMemcpyAttributes attributes, cudaStream_t stream)
+{
+    size_t first = 0;
+
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes, count, &attributes, &first, 1, stream);
+}
 template <class F>
 inline cudaError_t cudaLaunchKernel(F *kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
 {
@@ -131,7 +155,8 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *c
 /* Finds the block size, a multiple of 32, with which the most threads are resident on a core; of several such sizes, the
  * largest. */
 template <class S, class F>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F kernel, S shared_of_block, int limit)
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, F kernel, S shared_of_block,
+                                                                           int limit, unsigned int flags)
 {
     struct cudaFuncAttributes attributes;
     int cores = 0, count = 0, most = 0;
@@ -147,7 +172,8 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int
     for (int size = (limit + 31) / 32 * 32; size > 0 && error == cudaSuccess; size -= 32) {
         const int threads = size < limit ? size : limit;
 
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, (const void *)kernel, threads, shared_of_block(threads));
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&count, (const void *)kernel, threads,
+                                                                       shared_of_block(threads), flags);
         if (error == cudaSuccess && count * threads > most) {
             most = count * threads;
             *block = threads;
@@ -156,10 +182,27 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int
     }
     return error;
 }
+template <class S, class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F kernel, S shared_of_block, int limit)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, shared_of_block, limit, 0);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, F kernel, size_t shared, int limit,
+                                                               unsigned int flags)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+        grid, block, kernel, [=](int) { return shared; }, limit, flags);
+}
 template <class F>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F kernel, size_t shared, int limit)
 {
-    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, [=](int) { return shared; }, limit);
+    return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, shared, limit, 0);
+}
+template <class F>
+inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, F *kernel, int blocks, int block)
+{
+    return cudaOccupancyAvailableDynamicSMemPerBlock(size, (const void *)kernel, blocks, block);
 }
 
 /* Channel format of each texel type: the number of bits of the elements, and their kind. */

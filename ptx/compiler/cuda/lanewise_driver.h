@@ -93,6 +93,15 @@ typedef enum CUfilter_mode_enum { CU_TR_FILTER_MODE_POINT, CU_TR_FILTER_MODE_LIN
 typedef enum CUresourcetype_enum {
     CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_PITCH2D
 } CUresourcetype;
+typedef enum CUsharedconfig_enum {
+    CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE, CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
+} CUsharedconfig;
+typedef enum CUmoduleLoadingMode_enum { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING } CUmoduleLoadingMode;
+typedef enum CUexecAffinityType_enum { CU_EXEC_AFFINITY_TYPE_SM_COUNT, CU_EXEC_AFFINITY_TYPE_MAX } CUexecAffinityType;
+typedef enum CUoccupancy_flags_enum {
+    CU_OCCUPANCY_DEFAULT LW_OR(0), CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE = 1
+} CUoccupancy_flags;
+typedef enum CUipcMem_flags_enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 } CUipcMem_flags;
 enum {
     CU_CTX_SCHED_AUTO LW_OR(0), CU_CTX_SCHED_SPIN = 1, CU_CTX_SCHED_YIELD = 2, CU_CTX_SCHED_BLOCKING_SYNC = 4,
     CU_CTX_BLOCKING_SYNC = 4, CU_CTX_MAP_HOST = 8, CU_CTX_LMEM_RESIZE_TO_MAX = 16,
@@ -103,6 +112,10 @@ enum {
     CU_TRSF_READ_AS_INTEGER = 1, CU_TRSF_NORMALIZED_COORDINATES = 2, CU_TRSF_SRGB = 16,
     CUDA_ARRAY3D_LAYERED = 1, CUDA_ARRAY3D_SURFACE_LDST = 2, CUDA_ARRAY3D_CUBEMAP = 4, CUDA_ARRAY3D_TEXTURE_GATHER = 8
 };
+#define CU_DEVICE_CPU ((CUdevice)-1)
+#define CU_DEVICE_INVALID ((CUdevice)-2)
+#define CU_STREAM_LEGACY ((CUstream)1)
+#define CU_STREAM_PER_THREAD ((CUstream)2)
 #define CU_LAUNCH_PARAM_END ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
@@ -192,8 +205,16 @@ typedef struct CUDA_TEXTURE_DESC_st {
     int reserved[12];
 } CUDA_TEXTURE_DESC;
 typedef struct CUDA_RESOURCE_VIEW_DESC_st CUDA_RESOURCE_VIEW_DESC;
+#define CU_IPC_HANDLE_SIZE 64
+typedef struct CUipcMemHandle_st { char reserved[CU_IPC_HANDLE_SIZE]; } CUipcMemHandle;
+typedef struct CUipcEventHandle_st { char reserved[CU_IPC_HANDLE_SIZE]; } CUipcEventHandle;
+typedef struct CUexecAffinitySmCount_st { unsigned int val; } CUexecAffinitySmCount;
+typedef struct CUexecAffinityParam_st {
+    CUexecAffinityType type;
+    union { CUexecAffinitySmCount smCount; } param;
+} CUexecAffinityParam;
 typedef struct CUctxCreateParams_st {
-    struct CUexecAffinityParam_st *execAffinityParams;
+    CUexecAffinityParam *execAffinityParams;
     int numExecAffinityParams;
     struct CUctxCigParam_st *cigParams;
 } CUctxCreateParams;
@@ -219,6 +240,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
 CUresult cuDevicePrimaryCtxReset(CUdevice device);
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active);
 CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *parameters, int count, unsigned int flags, CUdevice device);
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned int flags, CUdevice device);
 CUresult cuCtxDestroy(CUcontext context);
 CUresult cuCtxPushCurrent(CUcontext context);
@@ -233,9 +255,12 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit);
 CUresult cuCtxSetLimit(CUlimit limit, size_t value);
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config);
 CUresult cuCtxSetCacheConfig(CUfunc_cache config);
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config);
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config);
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags);
 CUresult cuCtxDisablePeerAccess(CUcontext peer);
+CUresult cuGetExportTable(const void **table, const CUuuid *id);
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 
@@ -244,6 +269,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image);
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count, CUjit_option *options, void **values);
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image);
 CUresult cuModuleUnload(CUmodule module);
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module);
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
 CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule module, const char *name);
 CUresult cuLinkCreate(unsigned int count, CUjit_option *options, void **values, CUlinkState *state);
@@ -256,6 +283,7 @@ CUresult cuLinkDestroy(CUlinkState state);
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function);
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value);
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config);
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
 CUresult cuFuncGetName(const char **name, CUfunction function);
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
@@ -270,6 +298,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunc
                                                               unsigned int flags);
 CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_of_block,
                                           size_t shared, int limit);
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_of_block,
+                                                   size_t shared, int limit, unsigned int flags);
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *size, CUfunction function, int blocks, int block);
 
 CUresult cuMemAlloc(CUdeviceptr *p, size_t size);
 CUresult cuMemAllocAsync(CUdeviceptr *p, size_t size, CUstream stream);
@@ -281,6 +312,7 @@ CUresult cuMemHostAlloc(void **p, size_t size, unsigned int flags);
 CUresult cuMemAllocHost(void **p, size_t size);
 CUresult cuMemFreeHost(void *p);
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *device, void *host, unsigned int flags);
+CUresult cuMemHostGetFlags(unsigned int *flags, void *p);
 CUresult cuMemHostRegister(void *p, size_t size, unsigned int flags);
 CUresult cuMemHostUnregister(void *p);
 CUresult cuMemGetInfo(size_t *free, size_t *total);
@@ -294,6 +326,9 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream stream);
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream stream);
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream);
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size);
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size,
+                           CUstream stream);
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy);
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy);
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream);
@@ -313,6 +348,8 @@ CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short value, s
 CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream);
 CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor);
 CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
+CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray array);
+CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray array);
 CUresult cuArrayDestroy(CUarray array);
 CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
                            const CUDA_RESOURCE_VIEW_DESC *view);
@@ -326,6 +363,10 @@ CUresult cuStreamDestroy(CUstream stream);
 CUresult cuStreamSynchronize(CUstream stream);
 CUresult cuStreamQuery(CUstream stream);
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
+CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags);
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from);
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr p, size_t size, unsigned int flags);
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data, unsigned int flags);
 CUresult cuEventCreate(CUevent *event, unsigned int flags);
 CUresult cuEventDestroy(CUevent event);
@@ -334,6 +375,27 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 CUresult cuEventQuery(CUevent event);
 CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventElapsedTime(float *ms, CUevent begin, CUevent end);
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr p);
+CUresult cuIpcOpenMemHandle(CUdeviceptr *p, CUipcMemHandle handle, unsigned int flags);
+CUresult cuIpcCloseMemHandle(CUdeviceptr p);
+CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event);
+CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle);
+
+/* The names under which the headers of NVIDIA call functions. Programs may use these names, for example in tables of functions. */
+#define LW_V2(NAME) LW_ALIAS(NAME, NAME##_v2)
+LW_V2(cuDeviceGetUuid) LW_V2(cuDeviceTotalMem)
+LW_V2(cuDevicePrimaryCtxRelease) LW_V2(cuDevicePrimaryCtxReset) LW_V2(cuDevicePrimaryCtxSetFlags)
+LW_V2(cuCtxCreate) LW_V2(cuCtxDestroy) LW_V2(cuCtxPushCurrent) LW_V2(cuCtxPopCurrent)
+LW_V2(cuModuleGetGlobal) LW_V2(cuLinkCreate) LW_V2(cuLinkAddData) LW_V2(cuLinkAddFile)
+LW_V2(cuMemAlloc) LW_V2(cuMemAllocHost) LW_V2(cuMemAllocPitch) LW_V2(cuMemFree) LW_V2(cuMemGetAddressRange) LW_V2(cuMemGetInfo)
+LW_V2(cuMemHostGetDevicePointer) LW_V2(cuMemHostRegister) LW_V2(cuIpcOpenMemHandle)
+LW_V2(cuMemcpy) LW_V2(cuMemcpyHtoD) LW_V2(cuMemcpyDtoH) LW_V2(cuMemcpyDtoD)
+LW_V2(cuMemcpyAsync) LW_V2(cuMemcpyHtoDAsync) LW_V2(cuMemcpyDtoHAsync) LW_V2(cuMemcpyDtoDAsync)
+LW_V2(cuMemcpy2D) LW_V2(cuMemcpy2DUnaligned) LW_V2(cuMemcpy2DAsync) LW_V2(cuMemcpy3D) LW_V2(cuMemcpy3DAsync)
+LW_V2(cuMemsetD8) LW_V2(cuMemsetD16) LW_V2(cuMemsetD32) LW_V2(cuMemsetD2D8) LW_V2(cuMemsetD2D16) LW_V2(cuMemsetD2D32)
+LW_V2(cuArrayCreate) LW_V2(cuArrayGetDescriptor) LW_V2(cuArray3DCreate) LW_V2(cuArray3DGetDescriptor)
+LW_V2(cuStreamDestroy) LW_V2(cuEventDestroy) LW_V2(cuEventElapsedTime)
+#undef LW_V2
 LW_C_END
 /* CUDA 13 */
 LW_OVERLOAD CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *parameters, unsigned int flags, CUdevice device)

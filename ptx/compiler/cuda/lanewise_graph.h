@@ -43,6 +43,15 @@ enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateErrorUnsupportedFunctionChange,
     cudaGraphExecUpdateErrorAttributesChanged
 };
+enum cudaGraphInstantiateResult {
+    cudaGraphInstantiateSuccess,
+    cudaGraphInstantiateError,
+    cudaGraphInstantiateInvalidStructure,
+    cudaGraphInstantiateNodeOperationNotSupported,
+    cudaGraphInstantiateMultipleDevicesNotSupported,
+    cudaGraphInstantiateConditionalHandleUnused
+};
+LW_TAG(enum, cudaGraphInstantiateResult)
 enum cudaStreamUpdateCaptureDependenciesFlags { cudaStreamAddCaptureDependencies, cudaStreamSetCaptureDependencies };
 enum { cudaEventRecordExternal = 1, cudaEventWaitDefault LW_OR(0), cudaEventWaitExternal = 1 };
 
@@ -122,6 +131,13 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
     enum cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
 } cudaGraphExecUpdateResultInfo;
+
+typedef struct cudaGraphInstantiateParams_st {
+    unsigned long long flags;
+    cudaStream_t uploadStream;
+    cudaGraphNode_t errNode_out;
+    cudaGraphInstantiateResult result_out;
+} cudaGraphInstantiateParams;
 
 /* Functions that the runtime interface and the driver interface declare with the same parameters. */
 #define LW_ADD cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count
@@ -209,6 +225,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cud
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags LW_OR(0));
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags LW_OR(0));
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *p);
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result);
 LW_C_END
@@ -222,6 +239,28 @@ template <class T> inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(LW_ADD, con
 template <class T> inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(LW_ADD, void *to, const T &symbol, LW_COPY)
 {
     return cudaGraphAddMemcpyNodeFromSymbol(node, graph, needs, count, to, (const void *)&symbol, size, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T &symbol, const void *from, LW_COPY)
+{
+    return cudaGraphMemcpyNodeSetParamsToSymbol(node, (const void *)&symbol, from, size, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const T &symbol, LW_COPY)
+{
+    return cudaGraphMemcpyNodeSetParamsFromSymbol(node, to, (const void *)&symbol, size, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const T &symbol,
+                                                            const void *from, LW_COPY)
+{
+    return cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, node, (const void *)&symbol, from, size, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
+                                                              const T &symbol, LW_COPY)
+{
+    return cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, node, to, (const void *)&symbol, size, offset, kind);
 }
 #undef LW_NODES
 #undef LW_COPY

@@ -115,6 +115,22 @@ enum cudaMemoryAdvise {
     cudaMemAdviseSetAccessedBy,
     cudaMemAdviseUnsetAccessedBy
 };
+enum cudaMemRangeAttribute {
+    cudaMemRangeAttributeReadMostly = 1,
+    cudaMemRangeAttributePreferredLocation,
+    cudaMemRangeAttributeAccessedBy,
+    cudaMemRangeAttributeLastPrefetchLocation,
+    cudaMemRangeAttributePreferredLocationType,
+    cudaMemRangeAttributePreferredLocationId,
+    cudaMemRangeAttributeLastPrefetchLocationType,
+    cudaMemRangeAttributeLastPrefetchLocationId
+};
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess,
+    cudaDriverEntryPointSymbolNotFound,
+    cudaDriverEntryPointVersionNotSufficent /* the spelling of NVIDIA */
+};
+enum cudaGetDriverEntryPointFlags { cudaEnableDefault, cudaEnableLegacyStream, cudaEnablePerThreadDefaultStream };
 enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited, cudaComputeModeExclusiveProcess };
 enum {
     cudaHostAllocDefault LW_OR(0),
@@ -147,6 +163,7 @@ enum {
     cudaDeviceScheduleBlockingSync = 4,
     cudaDeviceBlockingSync = 4,
     cudaDeviceMapHost = 8,
+    cudaInitDeviceFlagsAreValid = 1,
     cudaMemAttachGlobal = 1,
     cudaMemAttachHost = 2,
     cudaMemAttachSingle = 4,
@@ -182,6 +199,19 @@ enum cudaMemLocationType {
     cudaMemLocationTypeHostNumaCurrent
 };
 struct cudaMemLocation { enum cudaMemLocationType type; int id; };
+enum cudaMemcpySrcAccessOrder {
+    cudaMemcpySrcAccessOrderInvalid,
+    cudaMemcpySrcAccessOrderStream,
+    cudaMemcpySrcAccessOrderDuringApiCall,
+    cudaMemcpySrcAccessOrderAny,
+    cudaMemcpySrcAccessOrderMax = 0x7fffffff
+};
+enum cudaMemcpyFlags { cudaMemcpyFlagDefault, cudaMemcpyFlagPreferOverlapWithCompute };
+struct cudaMemcpyAttributes {
+    enum cudaMemcpySrcAccessOrder srcAccessOrder;
+    struct cudaMemLocation srcLocHint, dstLocHint;
+    unsigned int flags;
+};
 enum cudaMemAccessFlags {
     cudaMemAccessFlagsProtNone LW_OR(0),
     cudaMemAccessFlagsProtRead = 1,
@@ -210,6 +240,12 @@ enum cudaDeviceP2PAttr {
     cudaDevP2PAttrCudaArrayAccessSupported
 };
 enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting };
+enum cudaSynchronizationPolicy {
+    cudaSyncPolicyAuto = 1,
+    cudaSyncPolicySpin,
+    cudaSyncPolicyYield,
+    cudaSyncPolicyBlockingSync
+};
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 enum cudaSurfaceFormatMode { cudaFormatModeForced, cudaFormatModeAuto };
 
@@ -392,7 +428,8 @@ LW_TAG(enum, cudaLaunchAttributeID)
 typedef union {
     char pad[64];
     struct cudaAccessPolicyWindow accessPolicyWindow;
-    int cooperative, programmaticStreamSerializationAllowed, syncPolicy, priority;
+    int cooperative, programmaticStreamSerializationAllowed, priority;
+    enum cudaSynchronizationPolicy syncPolicy;
     struct { unsigned int x, y, z; } clusterDim;
 } cudaLaunchAttributeValue;
 typedef struct { cudaLaunchAttributeID id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
@@ -475,7 +512,15 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExt
 cudaError_t cudaMemset(void *p, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
+/* Copies @count times. The attributes at position i are those of copies indices[i], indices[i] + 1, ... */
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes, size_t count,
+                                 struct cudaMemcpyAttributes *attributes, size_t *indices, size_t attribute_count,
+                                 cudaStream_t stream);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaMemRangeGetAttribute(void *value, size_t value_size, enum cudaMemRangeAttribute attribute, const void *p,
+                                     size_t size);
+cudaError_t cudaMemRangeGetAttributes(void **values, size_t *value_sizes, enum cudaMemRangeAttribute *attributes, size_t count,
+                                      const void *p, size_t size);
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, struct cudaMemLocation to, unsigned int flags,
                                  cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, struct cudaMemLocation where);
@@ -518,6 +563,8 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size);
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int device, int peer);
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value);
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from);
 cudaError_t cudaUnbindTexture(const struct textureReference *t);
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *t, const void *p,
                             const struct cudaChannelFormatDesc *desc, size_t size);
@@ -536,6 +583,7 @@ __host__ __device__ cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaGetDeviceFlags(unsigned int *flags);
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id);
 cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
@@ -543,6 +591,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaSetDeviceFlags(unsigned int flags);
+cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted);
 __host__ __device__ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
@@ -556,6 +605,10 @@ cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config);
 cudaError_t cudaThreadSynchronize(void);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *result LW_OR(0));
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned int version, unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *result LW_OR(0));
 
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream LW_OR(0),
@@ -565,12 +618,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream LW_OR(0));
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
+LW_ALIAS(cudaEventElapsedTime, cudaEventElapsedTime_v2)
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 __host__ __device__ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id);
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
 __host__ __device__ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
@@ -600,6 +656,15 @@ LW_OVERLOAD cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemor
 {
     return cudaMemAdvise(p, size, advice, lw_location(device));
 }
+/* CUDA 12.8 and 12.9 have a parameter for the number of the copy that failed. */
+LW_OVERLOAD cudaError_t cudaMemcpyBatchAsync(void **to, void **from, size_t *sizes, size_t count,
+                                             struct cudaMemcpyAttributes *attributes, size_t *indices, size_t attribute_count,
+                                             size_t *failed, cudaStream_t stream)
+{
+    if (failed != 0)
+        *failed = ~(size_t)0; /* no particular copy */
+    return cudaMemcpyBatchAsync(to, (const void *const *)from, sizes, count, attributes, indices, attribute_count, stream);
+}
 
 /* The C functions that the following templates call. Sources may take their addresses. */
 LW_C_BEGIN
@@ -620,12 +685,15 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *kernel);
 cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, enum cudaSharedMemConfig config);
+cudaError_t cudaFuncGetName(const char **name, const void *kernel);
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *kernel);
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                         cudaStream_t stream);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *kernel, int block, size_t shared);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void *kernel, int block, size_t shared,
                                                                    unsigned int flags);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *kernel, int blocks, int block);
 LW_C_END
 
 #ifdef __cplusplus
@@ -646,14 +714,14 @@ template <class T>
 cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
                                enum cudaMemcpyKind kind = cudaMemcpyHostToDevice);
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset,
-                                    enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset = 0,
+                                    enum cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0);
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
                                  enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
 template <class T>
-cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset,
-                                      enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset = 0,
+                                      enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = 0);
 template <class T> cudaError_t cudaGetSymbolAddress(void **p, const T &symbol);
 template <class T> cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol);
 template <class F> cudaError_t cudaFuncSetCacheConfig(F *kernel, enum cudaFuncCache config);
@@ -662,6 +730,15 @@ cudaError_t cudaFuncSetAttribute(F *kernel, enum cudaFuncAttribute attribute, in
 template <class F> cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, F *kernel);
 template <class F>
 cudaError_t cudaFuncSetSharedMemConfig(F *kernel, enum cudaSharedMemConfig config);
+template <class F> cudaError_t cudaFuncGetName(const char **name, F *kernel);
+template <class F> cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, F *kernel);
+template <class T, class U>
+cudaError_t cudaMemcpyBatchAsync(T *const *to, U *const *from, const size_t *sizes, size_t count,
+                                 struct cudaMemcpyAttributes *attributes, size_t *indices, size_t attribute_count,
+                                 cudaStream_t stream);
+template <class T, class U>
+cudaError_t cudaMemcpyBatchAsync(T *const *to, U *const *from, const size_t *sizes, size_t count,
+                                 struct cudaMemcpyAttributes attributes, cudaStream_t stream);
 template <class F>
 cudaError_t cudaLaunchKernel(F *kernel, dim3 grid, dim3 block, void **args, size_t shared = 0,
                              cudaStream_t stream = 0);
@@ -680,9 +757,17 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, F kernel, 
 template <class F>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, F kernel, int block, size_t shared,
                                                                    unsigned int flags);
+template <class S, class F>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, F kernel, S shared_of_block,
+                                                                    int limit = 0, unsigned int flags = 0);
 template <class F>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F kernel,
                                                size_t shared = 0, int limit = 0);
+template <class F>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, F kernel, size_t shared = 0, int limit = 0,
+                                                        unsigned int flags = 0);
+template <class F>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, F *kernel, int blocks, int block);
 template <class T> struct cudaChannelFormatDesc cudaCreateChannelDesc(void);
 template <class T, int D, enum cudaTextureReadMode M>
 cudaError_t cudaBindTexture(size_t *offset, const texture<T, D, M> &t, const void *p,

@@ -73,6 +73,27 @@ typedef enum CUmemAllocationGranularity_flags_enum {
 typedef enum CUmemAllocationCompType_enum {
     CU_MEM_ALLOCATION_COMP_NONE, CU_MEM_ALLOCATION_COMP_GENERIC
 } CUmemAllocationCompType;
+typedef enum CUmem_advise_enum {
+    CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+    CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_SET_ACCESSED_BY, CU_MEM_ADVISE_UNSET_ACCESSED_BY
+} CUmem_advise;
+typedef enum CUmem_range_attribute_enum {
+    CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID
+} CUmem_range_attribute;
+typedef enum CUmemcpySrcAccessOrder_enum {
+    CU_MEMCPY_SRC_ACCESS_ORDER_INVALID, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+    CU_MEMCPY_SRC_ACCESS_ORDER_ANY, CU_MEMCPY_SRC_ACCESS_ORDER_MAX = 0x7fffffff
+} CUmemcpySrcAccessOrder;
+typedef enum CUmemcpyFlags_enum { CU_MEMCPY_FLAG_DEFAULT, CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE } CUmemcpyFlags;
+typedef enum CUaccessProperty_enum {
+    CU_ACCESS_PROPERTY_NORMAL, CU_ACCESS_PROPERTY_STREAMING, CU_ACCESS_PROPERTY_PERSISTING
+} CUaccessProperty;
+typedef enum CUsynchronizationPolicy_enum {
+    CU_SYNC_POLICY_AUTO = 1, CU_SYNC_POLICY_SPIN, CU_SYNC_POLICY_YIELD, CU_SYNC_POLICY_BLOCKING_SYNC
+} CUsynchronizationPolicy;
 enum { CU_EVENT_WAIT_DEFAULT = 0, CU_EVENT_WAIT_EXTERNAL = 1 };
 /* clang-format on */
 
@@ -106,11 +127,29 @@ typedef struct CUmemPoolProps_st {
     unsigned short usage;
     unsigned char reserved[54];
 } CUmemPoolProps;
+typedef struct CUmemcpyAttributes_st {
+    CUmemcpySrcAccessOrder srcAccessOrder;
+    CUmemLocation srcLocHint, dstLocHint;
+    unsigned int flags;
+} CUmemcpyAttributes;
+typedef struct CUaccessPolicyWindow_st {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    CUaccessProperty hitProp, missProp;
+} CUaccessPolicyWindow;
 typedef union CUlaunchAttributeValue_union {
     char pad[64];
+    CUaccessPolicyWindow accessPolicyWindow;
+    CUsynchronizationPolicy syncPolicy;
     int cooperative, programmaticStreamSerializationAllowed, priority;
     struct { unsigned int x, y, z; } clusterDim;
 } CUlaunchAttributeValue;
+typedef CUlaunchAttributeID CUstreamAttrID;
+typedef CUlaunchAttributeValue CUstreamAttrValue;
+#define CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
+#define CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
+#define CU_STREAM_ATTRIBUTE_PRIORITY CU_LAUNCH_ATTRIBUTE_PRIORITY
 typedef struct CUlaunchAttribute_st {
     CUlaunchAttributeID id;
     char pad[4];
@@ -133,6 +172,9 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, cuu
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **option_values,
                            unsigned int option_count, CUlibraryOption *library_options, void **library_option_values,
                            unsigned int library_option_count);
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **option_values,
+                               unsigned int option_count, CUlibraryOption *library_options, void **library_option_values,
+                               unsigned int library_option_count);
 CUresult cuLibraryUnload(CUlibrary library);
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library);
@@ -140,12 +182,27 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *p, size_t *size, CUlibrary library, con
 CUresult cuLibraryGetManaged(CUdeviceptr *p, size_t *size, CUlibrary library, const char *name);
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device);
+CUresult cuKernelGetName(const char **name, CUkernel kernel);
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
 CUresult cuStreamGetPriority(CUstream stream, int *priority);
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value);
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value);
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **values, CUdeviceptr p);
+/* Functions without the suffix have the parameters of CUDA 11 and 12. */
+CUresult cuMemAdvise(CUdeviceptr p, size_t size, CUmem_advise advice, CUdevice device);
+CUresult cuMemAdvise_v2(CUdeviceptr p, size_t size, CUmem_advise advice, CUmemLocation where);
+CUresult cuMemPrefetchAsync(CUdeviceptr p, size_t size, CUdevice device, CUstream stream);
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t size, CUmemLocation to, unsigned int flags, CUstream stream);
+CUresult cuMemRangeGetAttribute(void *value, size_t value_size, CUmem_range_attribute attribute, CUdeviceptr p, size_t size);
+CUresult cuMemRangeGetAttributes(void **values, size_t *value_sizes, CUmem_range_attribute *attributes, size_t count,
+                                 CUdeviceptr p, size_t size);
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *attributes,
+                               size_t *indices, size_t attribute_count, CUstream stream);
 
 CUresult cuMemGetAllocationGranularity(size_t *size, const CUmemAllocationProp *properties, CUmemAllocationGranularity_flags option);
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags);
@@ -172,10 +229,35 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLo
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t size);
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t size, CUmemoryPool pool, CUstream stream);
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *size,
                                 const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                 CUtensorMapFloatOOBfill fill);
 LW_C_END
+/* CUDA 13 */
+LW_OVERLOAD CUresult cuMemAdvise(CUdeviceptr p, size_t size, CUmem_advise advice, CUmemLocation where)
+{
+    return cuMemAdvise_v2(p, size, advice, where);
+}
+LW_OVERLOAD CUresult cuMemPrefetchAsync(CUdeviceptr p, size_t size, CUmemLocation to, unsigned int flags, CUstream stream)
+{
+    return cuMemPrefetchAsync_v2(p, size, to, flags, stream);
+}
+LW_OVERLOAD CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
+                                        CUmemcpyAttributes *attributes, size_t *indices, size_t attribute_count, CUstream stream)
+{
+    return cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, attribute_count, stream);
+}
+/* CUDA 12.8 and 12.9 have a parameter for the number of the copy that failed. */
+LW_OVERLOAD CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
+                                        CUmemcpyAttributes *attributes, size_t *indices, size_t attribute_count, size_t *failed,
+                                        CUstream stream)
+{
+    if (failed != 0)
+        *failed = ~(size_t)0; /* no particular copy */
+    return cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, attribute_count, stream);
+}
 
 #endif

@@ -92,6 +92,8 @@ typedef __SIZE_TYPE__ size_t;
 #define LW_C_BEGIN
 #define LW_C_END
 #endif
+/* Declares a function that the library exports under a second name. */
+#define LW_ALIAS(NAME, SECOND) extern __typeof__(NAME) SECOND;
 
 LW_HD int lw_clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
