@@ -280,9 +280,9 @@ static void emit_affine(struct nat_unit *u, const struct isa_insn *insn, const s
 
 /* ---- instructions ----------------------------------------------------------------------------- */
 
-/** Sets @row's names: sources of the types of the table. */
+/** Sets @row's names: sources of the types of the table. Uniform values stay scalars, by which a division is faster. */
 static unsigned name_sources(struct nat_unit *u, const struct isa_insn *insn, const struct nat_row *row,
-                             const struct nat_source source[3], bool lanes, struct nat_name *names)
+                             const struct nat_source source[3], struct nat_name *names)
 {
     static const char *const letters[] = {"a", "b", "c"};
     const unsigned types[] = {row->a, row->b, row->c};
@@ -290,7 +290,7 @@ static unsigned name_sources(struct nat_unit *u, const struct isa_insn *insn, co
 
     for (unsigned i = 0; i < 3; i++)
         if (source[i].words != 0)
-            names[count++] = (struct nat_name){letters[i], flush(&u->b, insn, get(u, &source[i], types[i], lanes))};
+            names[count++] = (struct nat_name){letters[i], flush(&u->b, insn, get(u, &source[i], types[i], false))};
     names[count++] = (struct nat_name){"sub", nat_constant(&u->b, NAT_U32, 0)};
     return count;
 }
@@ -699,7 +699,7 @@ static bool emit_scalar(struct nat_unit *u, const struct isa_insn *insn, const s
 
     if (row->semantics == NAT_SEM_COMPARE)
         return emit_compare(u, insn, row, source);
-    unsigned count = name_sources(u, insn, row, source, false, names);
+    unsigned count = name_sources(u, insn, row, source, names);
     if (row->semantics == NAT_SEM_PICK)
         names[count++] = (struct nat_name){"r", nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), true)};
     if (!nat_expression(b, row->text, row->size, names, count, &x))
@@ -766,7 +766,7 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
         if (!emit_convert(u, insn, source, &x))
             return false;
     } else {
-        unsigned count = name_sources(u, insn, &row, source, false, names); /* a division is faster by a uniform number */
+        unsigned count = name_sources(u, insn, &row, source, names);
         if (row.semantics == NAT_SEM_PICK)
             names[count++] = (struct nat_name){"r", nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), false)};
         if (!nat_expression(b, row.text, row.size, names, count, &x))

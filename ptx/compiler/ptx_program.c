@@ -400,7 +400,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
     const char *output;
     size_t size = 0;
     mode_t mask;
-    bool chosen = false, lines = false, lined = false;
+    bool chosen = false, host_debug = false, has_lines = false;
     struct ptx_dependencies dependencies;
     struct words w;
     enum lw_status status;
@@ -410,8 +410,8 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
     if (!make_words(&w, p))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line of %s", job->compiler);
     for (size_t i = 0; i < p->plain_count; i++) {
-        lines = lines || strcmp(p->plain[i], "-g") == 0;
-        lined = lined || strcmp(p->plain[i], "-G") == 0 || strcmp(p->plain[i], "-lineinfo") == 0 || strcmp(p->plain[i], "--generate-line-info") == 0;
+        host_debug = host_debug || strcmp(p->plain[i], "-g") == 0;
+        has_lines = has_lines || strcmp(p->plain[i], "-G") == 0 || strcmp(p->plain[i], "-lineinfo") == 0 || strcmp(p->plain[i], "--generate-line-info") == 0;
         chosen = chosen || strncmp(p->plain[i], "-arch", 5) == 0 || strncmp(p->plain[i], "-gencode", 8) == 0;
     }
     add(&w, job->compiler);
@@ -421,7 +421,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
         add(&w, "-gencode");
         add(&w, "arch=compute_75,code=compute_75");
     }
-    if (lines && !lined) /* for nvcc, -g is an option of host code only */
+    if (host_debug && !has_lines) /* for nvcc, -g is an option of host code only */
         add(&w, "-lineinfo");
     add_all(&w, p->plain, p->plain_count);
     if (!p->compile_only) {

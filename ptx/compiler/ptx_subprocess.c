@@ -740,10 +740,15 @@ static void remove_dump(const char **argv)
     static const char *const values[] = {PTX_CLANG_VALUES};
     const char *const dump = values[LW_COUNT_OF(values) - 1];
 
-    for (size_t i = 0; argv[i] != NULL; i++)
-        if (argv[i + 1] != NULL && strcmp(argv[i + 1], dump) == 0)
-            for (size_t k = i; (argv[k] = argv[k + 2]) != NULL;)
-                k++;
+    size_t at = 0;
+
+    while (argv[at] != NULL && strcmp(argv[at], dump) != 0)
+        at++;
+    if (argv[at] == NULL)
+        return;
+    at--; /* the word before it is -mllvm */
+    while ((argv[at] = argv[at + 2]) != NULL)
+        at++;
 }
 
 /** Runs the compiler. Parameters are those of ptx_run_compiler(). @output receives the compiler's messages. */

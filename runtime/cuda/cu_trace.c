@@ -152,15 +152,15 @@ static void report_end(void)
 
     for (const struct unread *u = traces.unread; u != NULL; u = u->next)
         report_unread(u);
+    if (cu_device_error() != cudaSuccess) /* after a fault, calls that release objects fail */
+        return;
     for (unsigned k = 0; k < LISTS; k++)
         for (const struct record *r = traces.list[k]; r != NULL; r = r->next)
             count += r->live && !r->ended;
-    if (cu_device_error() != cudaSuccess) /* after a fault, calls that release objects fail */
-        count = 0;
     list = calloc(count + 1, sizeof(struct record *));
     for (unsigned k = 0; list != NULL && k < LISTS; k++)
         for (struct record *r = traces.list[k]; r != NULL; r = r->next)
-            if (r->live && !r->ended && i < count)
+            if (r->live && !r->ended)
                 list[i++] = r;
     if (list != NULL)
         qsort(list, count, sizeof *list, by_number);

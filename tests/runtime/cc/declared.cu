@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that few programs call: names of kernels, addresses of functions, attributes of streams and of memory, copies in batches,
  * and functions of the driver interface under the names that end in _v2. */
+#include "check.h"
 #include <cuda.h>
 #include <cuda_runtime.h>
-#include <stdio.h>
 #include <string.h>
-
-static int wrong;
-#define CHECK(what) \
-    do { \
-        if (!(what) && wrong++ < 9) \
-            printf("line %d: not true: %s\n", __LINE__, #what); \
-    } while (0)
 
 __device__ int variable;
 extern "C" __global__ void triple(int *p)

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that includes <cuda.h>: the driver API, with an array and a texture; and memory pools of the runtime. */
+#include "check.h"
 #include <cuda.h>
 #include <cuda_runtime.h>
-#include <stdio.h>
 #include <string.h>
-
-static int wrong;
-#define CHECK(what) \
-    do { \
-        if (!(what) && wrong++ < 9) \
-            printf("line %d: not true: %s\n", __LINE__, #what); \
-    } while (0)
 
 static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                           ".visible .entry fetch(.param .u64 t, .param .u64 out) {\n"
