@@ -133,6 +133,9 @@ struct chk_options {
      *  with stops enabled (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
      *  (chk_print_all). */
     void (*found)(void *context, unsigned index);
+    /** Sets *@out to the step or call of the host program that accesses memory now. Texts must last until the next call of this
+     *  callback. The callback is called when a finding about such an access is made. NULL: the location is not known. */
+    void (*caller)(void *context, struct chk_call *out);
     /** Receives a message for people, without a full stop. The member may be NULL. */
     void (*note)(void *context, const char *message);
     void *context;
@@ -149,8 +152,6 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
 void chk_destroy(struct chk *chk);
 /** Marks global memory as uninitialised. The memory was allocated before the checker was created. */
 void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes);
-/** Sets the position of the next host step: @line of @file. */
-void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
 /** Declares that the host will check a result if the run reaches @line of @file. */
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 /** Records a check of a result by the host at @line of @file. @failed: the message of a failed check; NULL: the check

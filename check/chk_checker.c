@@ -195,7 +195,12 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     }
     finding->message = lw_arena_strdup(&chk->strings, finding->message);
     finding->allocation = lw_arena_strdup(&chk->strings, finding->allocation);
-    if (finding->message == NULL || finding->allocation == NULL ||
+    if (finding->location.pc == 0) { /* the host program's names do not last */
+        finding->location.function = lw_arena_strdup(&chk->strings, finding->location.function);
+        finding->location.file = lw_arena_strdup(&chk->strings, finding->location.file);
+    }
+    if (finding->message == NULL || finding->allocation == NULL || finding->location.function == NULL ||
+        finding->location.file == NULL ||
         !chk_inline_calls(chk, &finding->location) || !chk_inline_calls(chk, &finding->other) ||
         !lw_grow(&chk->findings, &chk->room, chk->count + 1, sizeof *chk->findings)) {
         chk->short_of_memory = true;
@@ -318,7 +323,6 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     chk->stops = chk->options.kinds;
     chk->filter.skip = skip;
     chk->listener.on_machine_event = on_machine_event;
-    chk->host_file = "";
     lw_arena_init(&chk->strings);
     chk->files = chk_files_create();
     enum lw_status status = chk->files != NULL ? chk_hooks_begin(chk, err)
@@ -518,14 +522,6 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     return LW_OK;
 }
 
-void chk_set_host_location(struct chk *chk, const char *file, uint32_t line)
-{
-    const char *copy = strcmp(chk->host_file, file) == 0 ? chk->host_file : keep(chk, file);
-
-    chk->host_file = copy != NULL ? copy : "";
-    chk->host_line = line;
-}
-
 /** Returns the record of the host's comparisons at a line, which is created if needed, or NULL if memory is short. */
 static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t line)
 {
@@ -559,10 +555,10 @@ enum lw_status chk_add_host(struct chk *chk, const struct chk_host_finding *find
     if (!chk_wants(chk, finding->kind))
         return LW_OK;
     f.message = finding->message;
-    f.location.function = lw_arena_strdup(&chk->strings, finding->function);
-    f.location.file = lw_arena_strdup(&chk->strings, finding->file);
+    f.location.function = finding->function;
+    f.location.file = finding->file;
     f.location.line = finding->line;
-    if (f.location.function == NULL || f.location.file == NULL || chk_add(chk, &f) == CHK_LOST)
+    if (chk_add(chk, &f) == CHK_LOST)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for a finding");
     return LW_OK;
 }
@@ -571,7 +567,6 @@ void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, con
 {
     struct chk_check *c = check_at(chk, file, line);
 
-    chk_set_host_location(chk, file, line);
     if (c == NULL)
         return;
     c->came = true;

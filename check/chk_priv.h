@@ -166,8 +166,6 @@ struct chk {
     const char *signal;     /* signal that ended the run, or NULL if there is none */
     int signal_number;
     struct lw_arena strings;
-    const char *host_file; /* file and line of the host step; "" not known */
-    uint32_t host_line;
     struct chk_check *checks; /* comparisons by the host, one entry for each line */
     size_t check_count, check_capacity;
     struct chk_finding *findings;

@@ -265,10 +265,18 @@ void cmd_check_rows(void *context, dbg_row_fn row, void *row_context)
 
 static void on_step(void *context, const char *file, uint32_t line)
 {
+    struct cmd_check *c = context;
+
+    c->step_file = file;
+    c->step_line = line;
+}
+
+static void on_caller(void *context, struct chk_call *out)
+{
     const struct cmd_check *c = context;
 
-    if (c->chk != NULL)
-        chk_set_host_location(c->chk, file, line);
+    out->file = c->step_file != NULL ? c->step_file : "";
+    out->line = c->step_line;
 }
 
 static void on_checked(void *context, const char *file, uint32_t line, const char *failed)
@@ -297,6 +305,7 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                          * changed the pc of lanes. Without a callback, the checker omits hooks that
                                          * are redundant if only control flow changes the pc. */
                                         .found = c->debugged || c->replayed ? on_found : NULL,
+                                        .caller = on_caller,
                                         .note = c->debugged ? on_note : NULL,
                                         .context = c};
     const bool watches = c->debugged || c->enabled || c->coverage != NULL || c->profile != NULL;

@@ -281,6 +281,8 @@ struct cmd_check {
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* file names of the coverage and the profile; "-": standard output; NULL: not requested */
     struct chk *chk; /* the checker; NULL: neither checks nor counts are enabled */
+    const char *step_file; /* file and line of the present step of the launch file, or NULL */
+    uint32_t step_line;
     bool by_launch;  /* the profile is separate for each launch */
     bool by_options; /* the launch is built from options, so messages name --arg; set before cmd_check_begin() */
     const char *poison_given; /* operand of --read-poison, or NULL if it is not given */

@@ -6,6 +6,27 @@
 
 enum { FINDINGS_USUAL = 100 };
 
+static void on_caller(void *context, struct chk_call *out)
+{
+    const struct lanewise_machine *m = context;
+    lanewise_call call = {.function = "", .file = ""};
+
+    if (m->caller == NULL)
+        return;
+    m->caller(m->caller_context, &call);
+    *out = (struct chk_call){.function = call.function != NULL ? call.function : "",
+                             .file = call.file != NULL ? call.file : "",
+                             .line = call.line};
+}
+
+void lanewise_caller(lanewise_machine *m, void (*caller)(void *context, lanewise_call *out), void *context)
+{
+    if (m == NULL)
+        return;
+    m->caller = caller;
+    m->caller_context = context;
+}
+
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err)
 {
     const struct host_settings *s = &m->settings;
@@ -34,10 +55,11 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
     options.base = m->base;
     options.here = m->here;
     options.suppressions = s->suppressions;
+    options.caller = on_caller;
+    options.context = m;
     if (m->gdb != NULL) {
         options.found = host_gdb_found;
         options.note = host_gdb_note;
-        options.context = m;
     }
     return chk_create(m->machine, &options, &m->chk, err);
 }

@@ -80,6 +80,8 @@ struct lanewise_machine {
     unsigned buffers; /* number of allocations so far, for the names "buffer 1", ... */
     bool stopped;     /* nothing can run, because of a fault, a hang, a limit, gdb's kill or lanewise_finish */
     struct chk *chk;  /* the checker, or NULL if no checks are enabled */
+    void (*caller)(void *context, lanewise_call *out); /* lanewise_caller(), or NULL */
+    void *caller_context;
     char *base, *here; /* folders relative to which findings name files: check-base, and the working folder; owned, or NULL */
     struct emu_stop stop;           /* the fault, hang or limit at which the machine has stopped; else EMU_STOP_IDLE */
     double seconds;   /* duration of all runs of the engine so far */

@@ -392,6 +392,10 @@ LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index
  *  locations. */
 LANEWISE_API int lanewise_finding_relate(lanewise_machine *machine, unsigned index, const char *message, const char *file,
                                          uint32_t line);
+/** Sets the function that names the host program's call in which lanewise_read() is called. It is called when a check makes a
+ *  finding about such a read (uninitialised-output), whose location then is this call. @caller sets the members of *@out that it
+ *  knows; texts must last until it is called again. NULL: such findings have no location. */
+LANEWISE_API void lanewise_caller(lanewise_machine *machine, void (*caller)(void *context, lanewise_call *out), void *context);
 /** A finding about a call that the host program has made. A text that is not known is "", and an unknown line is 0. */
 typedef struct lanewise_host_finding {
     const char *kind; /* a kind of the class "api", such as "api-leak" */

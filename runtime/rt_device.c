@@ -45,6 +45,7 @@ static struct {
     bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto, which compile kernels with shared memory */
     bool hash;
     bool timed;             /* --timing is given */
+    bool reads;             /* findings about reads of the device's memory are enabled */
     bool fails;             /* --fail-on-findings: the process ends with the status of lanewise run if its own status is 0 */
     int exit_status;        /* status with which the process ends, or -1 before it ends */
     int worst;              /* LANEWISE_FAULT or LANEWISE_HANG: such a result has stopped the device; else LANEWISE_OK */
@@ -62,7 +63,8 @@ static struct {
     unsigned told;          /* number of the latest launch for which a message says that it is not recorded */
     struct rt_site launch_site; /* call that made the latest launch */
     const char *launch_kernel;
-    const struct rt_site *reader; /* call that reads memory of the device now, or NULL */
+    const struct rt_site *reader; /* call that reads memory of the device now, or NULL: it is the present call */
+    struct rt_call reader_call;   /* texts of the call that on_caller() has found last */
     bool gdb_own;           /* `lanewise app --debug` starts gdb for this program */
     bool debugged;          /* launches are debugged with gdb, with these options: */
     char *gdb_address, *gdb_kernel;
@@ -330,17 +332,28 @@ static void print_last_findings(void)
     free(before);
 }
 
+/** Names the program's call that reads memory of the device now. */
+static void on_caller(void *context, lanewise_call *out)
+{
+    (void)context;
+    if (device.reader == NULL || !rt_site_find(device.reader, NULL, &device.reader_call, NULL))
+        return;
+    out->function = device.reader_call.function;
+    if (device.reader_call.line == 0) /* the file is not a source file */
+        return;
+    out->file = device.reader_call.file;
+    out->line = device.reader_call.line;
+}
+
 int rt_read(uint64_t address, void *data, size_t bytes, const struct rt_site *site)
 {
-    const unsigned before = lanewise_finding_count(device.machine);
-    const int result = lanewise_read(device.machine, address, data, bytes);
     struct rt_site here;
+    int result;
 
-    if (lanewise_finding_count(device.machine) == before)
-        return result;
-    if (site == NULL)
+    if (site == NULL && device.reads)
         rt_site_take(&here);
-    device.reader = site != NULL ? site : &here;
+    device.reader = site != NULL ? site : device.reads ? &here : NULL;
+    result = lanewise_read(device.machine, address, data, bytes);
     print_findings();
     device.reader = NULL;
     return result;
@@ -831,6 +844,8 @@ lanewise_machine *rt_machine(void)
         device.mhz = (unsigned)strtoul(text, NULL, 10);
     if (device.warp_width == 0 && lanewise_timing_value(device.machine, "core.warp_width", text, sizeof text) == LANEWISE_OK)
         device.warp_width = (unsigned)strtoul(text, NULL, 10);
+    device.reads = rt_wants_finding("uninitialised-output");
+    lanewise_caller(device.machine, on_caller, NULL);
     atexit(at_exit);
     if (device.fails && !watch_exit())
         complain("fail-on-findings", "the exit status of the program cannot be changed");

@@ -180,8 +180,14 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
                   f.count == 1 ? "depends" : "depend", (unsigned long long)(f.address - a.address));
         describe(init, &init->origins[from], false, &text.sink, &unused);
     }
-    f.location.file = init->memory.chk->host_file;
-    f.location.line = init->memory.chk->host_line;
+    if (init->memory.chk->options.caller != NULL) {
+        struct chk_call call = {.function = "", .file = ""};
+
+        init->memory.chk->options.caller(init->memory.chk->options.context, &call);
+        f.location.function = call.function;
+        f.location.file = call.file;
+        f.location.line = call.line;
+    }
     f.allocation = a.name;
     (void)chk_add_text(init->memory.chk, &f, &text);
 }

@@ -113,6 +113,7 @@ def _structure(name, members):
 
 Text, Param, KernelNeeds, Shape, GdbOptions, Location, Finding, HostFinding, Call = (
     _structure(name, members) for name, members in STRUCTURES.items())
+CALLER_FUNCTION = TYPES["void (*)(void *, lanewise_call *)"] = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(Call))
 
 _M, _CM, _MODULE, _CK = "lanewise_machine *", "const lanewise_machine *", "lanewise_module *", "const lanewise_kernel *"
 _T, _OPTIONS, _HEADERS = "const char *", "const char *const *", ("const lanewise_text *", "unsigned")
@@ -179,6 +180,7 @@ FUNCTIONS = {
     "lanewise_finding_call": ("int", [_M, "unsigned", "int", "unsigned", "lanewise_call *", "size_t"]),
     "lanewise_finding_text": ("int", [_M, "unsigned", "char **"]),
     "lanewise_file_is_foreign": ("int", [_T]),
+    "lanewise_caller": ("void", [_M, "void (*)(void *, lanewise_call *)", "void *"]),
     "lanewise_finding_relate": ("int", [_M, "unsigned", _T, _T, "uint32_t"]),
     "lanewise_finding_add": ("int", [_M, "const lanewise_host_finding *", "size_t"]),
     "lanewise_finding_wanted": ("int", [_M, _T]),

@@ -173,6 +173,9 @@ class Machine:
         self._on_print = _abi.PRINT_FUNCTION(self._printed)
         self._ready = None
         self._lib.lanewise_print(self._handle, self._on_print, None)
+        self._on_caller = _abi.CALLER_FUNCTION(self._called)
+        self._called_texts = ()  # texts of the call that _called() has returned last
+        self._lib.lanewise_caller(self._handle, self._on_caller, None)
         try:
             for key, value in settings.items():
                 key = key.replace("_", "-")
@@ -454,6 +457,14 @@ class Machine:
         if new and self._raises:
             raise FindingError(new)
         return new
+
+    def _called(self, _, out):
+        """Sets the structure `out` to the user's call of this package, for findings about memory that the call reads."""
+        call = _caller()
+        if call is not None:
+            self._called_texts = call.function.encode(), os.fsencode(call.file)
+            out[0].function, out[0].file = self._called_texts
+            out[0].line = call.line
 
     def _findings_from(self, first):
         """Returns the findings from number `first` on. Adds the Python call of the launch to each new finding, for reports."""

@@ -471,9 +471,18 @@ if build unread; then
     for mark in read later rows map; do
         line=$(grep -n "/\* $mark \*/" unread.c | cut -d: -f1)
         if [ -n "$lines" ]; then
+            grep -q "^lanewise: [^ ]*unread.c:$line: uninitialised-output: the host reads" err ||
+                fail "unread: the finding about '$mark' is not at its line: $(cat err)"
+            grep -A3 '"locations"' unread.sarif | grep -q "\"startLine\": $line}" || fail "unread: the report has no location for '$mark'"
             grep -q "^lanewise:     read by main ([^ ]*unread.c:$line)" err || fail "unread: the call '$mark' is not named: $(cat err)"
             grep -q "\"startLine\": $line}}, \"message\": {\"text\": \"read by main\"" unread.sarif || fail "unread: the report lacks the call '$mark'"
         fi
     done
+    line=$(grep -n "/\* rows \*/" unread.c | cut -d: -f1)
+    printf -- '- {kind: uninitialised-output, file: unread.c, line: %s}\n' "$line" >unread.yaml
+    if [ -n "$lines" ]; then
+        app unread --check=uninitialised-output --check-suppress unread.yaml
+        [ "$(grep -c 'uninitialised-output: the host reads' err)" = 3 ] || fail "unread: the suppression of line $line has no effect: $(cat err)"
+    fi
 fi
 exit $failed

@@ -349,7 +349,10 @@ def test_an_element_that_no_kernel_writes_is_a_finding():
     with lanewise.Machine(check="all", findings="list") as gpu:
         out = numpy.zeros(4, numpy.float32)
         found = ramp(gpu)(1, 4, lanewise.Out(out), 3, 1.0)
+        line = sys._getframe().f_lineno - 1
         assert [f.kind for f in found] == ["uninitialised-output"]
+        assert (found[0].location.file, found[0].location.line) == (os.path.abspath(__file__), line)
+        assert found[0].location.function == "test_an_element_that_no_kernel_writes_is_a_finding"
 
 
 def test_a_race_has_the_previous_access(checked):
