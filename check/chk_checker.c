@@ -14,6 +14,14 @@ static bool wanted(const struct chk *chk, int kind)
     return kind >= 0 && (chk->options.kinds >> kind & 1) != 0;
 }
 
+static bool observes_races(const struct chk *chk)
+{
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+        if (chk_kinds[k].group == CHK_CLASS_RACES && wanted(chk, (int)k))
+            return true;
+    return false;
+}
+
 void *chk_slot_find(struct chk_slots *slots, const struct emu_core *core, unsigned slot, size_t bytes)
 {
     for (size_t i = 0; i < slots->count; i++)
@@ -332,6 +340,8 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
         free(chk);
         return status;
     }
+    if (observes_races(chk)) /* a loop of loads or atomics runs about 20 times slower */
+        emu_machine_reduce_hang_window(machine, 4);
     emu_machine_add_listener(machine, &chk->listener);
     emu_machine_filter_faults(machine, &chk->filter);
     *out = chk;

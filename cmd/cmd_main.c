@@ -60,7 +60,7 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"quantum", 0, "N", "number of warp instructions that a split runs before the policy selects again"},      \
     {"fairness-limit", 0, "N", "number of warp instructions after which a ready split runs even if the policy does not select it (1024); 0: no limit"}, \
     {"window", 0, "N", "former name of --fairness-limit"},                                      \
-    {"hang-limit", 0, "N", "number of warp instructions without progress before the hang detection starts (67108864; --timing: 1048576); 0: never"}, \
+    {"hang-limit", 0, "N", "number of warp instructions without progress before the hang detection starts (67108864; races checked: 4194304; --timing: 1048576); 0: never"}, \
     {"hang-window", 0, "N", "former name of --hang-limit"},                                 \
     {"tags", 0, "MODE", "track which registers are uniform or affine over a warp: off, shadow (checked and counted) or compact (stored as base and stride)"},           \
     {"tag-rules", 0, "NAME", "with --tags: rules that decide whether the result of an instruction is uniform or affine: table, exact or fold"},  \

@@ -150,6 +150,13 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine)
 {
     return &machine->config;
 }
+
+void emu_machine_reduce_hang_window(struct emu_machine *machine, unsigned shift)
+{
+    if (machine->config.hang_window == EMU_HANG_WINDOW)
+        machine->config.hang_window >>= shift;
+}
+
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink)
 {
     machine->print = sink;

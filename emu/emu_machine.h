@@ -129,6 +129,9 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
                                   struct lw_error *err) LW_MUST_CHECK;
 void emu_machine_destroy(struct emu_machine *machine);
 const struct emu_config *emu_machine_config(const struct emu_machine *machine);
+/** Divides the hang window by 2^@shift if it is EMU_HANG_WINDOW, for an observer that makes the machine slower. Must be called
+ *  before the machine's engine is created. */
+void emu_machine_reduce_hang_window(struct emu_machine *machine, unsigned shift);
 /** Adds a listener, which is borrowed until it is removed or the machine is destroyed. */
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
