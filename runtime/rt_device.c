@@ -35,6 +35,7 @@ static struct {
     bool tried, stopped, finished;
     bool silent;      /* say() prints nothing */
     char *stop;       /* the message of the fault or hang that was printed last; or NULL */
+    bool refused;     /* a launch had an error, which was printed; if a replay has ended in this way, launches remain that have not run */
     bool interrupted; /* the end of the process has interrupted a kernel */
     /* Accessed without the lock. finish() sets `ending`, and then interrupts the machine while `running` is set. So that
      * the machine does not change at this time, rt_recover() does nothing once `ending` is set. */
@@ -199,8 +200,10 @@ int rt_free(uint64_t address)
 
     if (result == LANEWISE_OK)
         result = lanewise_free(device.machine, address);
-    if (result == LANEWISE_OK)
+    if (result == LANEWISE_OK) {
         rt_memory_return(bytes);
+        rt_site_of_free(address, bytes);
+    }
     return result;
 }
 
@@ -250,6 +253,7 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
         device.launch_site = *site;
         device.launch_kernel = lanewise_kernel_name(kernel);
     }
+    device.refused |= result == LANEWISE_ERROR;
     return result;
 }
 
@@ -274,6 +278,7 @@ static void print_host_memory(uint64_t address, int finding)
 /** Prints finding @index as `lanewise run --check` does, with the calls that made its launch and created its buffer. */
 static void print_finding(unsigned index, const lanewise_finding *f)
 {
+    const struct rt_site *freed;
     char *text, *rest = NULL;
 
     if (lanewise_finding_text(device.machine, index, &text) != LANEWISE_OK) {
@@ -286,6 +291,8 @@ static void print_finding(unsigned index, const lanewise_finding *f)
     if (f->location.kernel[0] != '\0')
         print_host_memory(f->address, (int)index);
     print_sites(f->location.launch, f->allocation, (int)index);
+    if (strcmp(f->kind, "use-after-free") == 0 && (freed = rt_site_find_free(f->address)) != NULL)
+        print_site(freed, "freed", NULL, (int)index);
 }
 
 /** Prints the findings that were not printed yet. */
@@ -314,7 +321,7 @@ static void print_last_findings(void)
             before[i] = f.message; /* the pointer identifies the finding, because each finding has its own message */
     if (device.interrupted)
         complain("", "the kernel has not ended, so the checks at the end of the run are not made: wait for the kernel before the program ends");
-    else if (lanewise_finish(device.machine) == LANEWISE_ERROR)
+    else if (lanewise_finish(device.machine) == LANEWISE_ERROR && !device.refused)
         rt_complain("");
     device.printed = lanewise_finding_count(device.machine);
     for (unsigned i = 0; before != NULL && i < device.printed; i++) {
@@ -869,6 +876,7 @@ bool rt_run(void)
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)
         return true;
+    device.refused |= result == LANEWISE_ERROR;
     if ((result == LANEWISE_FAULT && device.worst == LANEWISE_OK) || result == LANEWISE_HANG)
         device.worst = result;
     if (result == LANEWISE_KILLED) { /* `kill` in gdb ends this process, as if gdb had started it */

@@ -88,6 +88,10 @@ bool rt_site_is_same(const struct rt_site *a, const struct rt_site *b, unsigned 
 unsigned rt_site_of_buffer(void);
 /** Returns the call that created the buffer or image with this name, or NULL if it is not known. Locked. */
 const struct rt_site *rt_site_find_buffer(const char *name);
+/** Records the present call as the one that has freed memory of the device. Only the latest such calls are kept. Locked. */
+void rt_site_of_free(uint64_t address, uint64_t bytes);
+/** Returns the call that has freed the memory at @address, or NULL if it is not known. Locked. */
+const struct rt_site *rt_site_find_free(uint64_t address);
 /** Function, file and line of a call of the program, from its debug information. */
 struct rt_call {
     char function[120]; /* function that contains the call; "the program" if its name is not known */

@@ -15,12 +15,17 @@
 #include <elfutils/libdwfl.h>
 #endif
 
-enum { OWN_FRAMES = 2 /* additional frames to read, for those of this file and the C library */, KEPT_BUFFERS = 1 << 16 };
+enum { OWN_FRAMES = 2 /* additional frames to read, for those of this file and the C library */, KEPT_BUFFERS = 1 << 16, KEPT_FREES = 256 };
 
 /* This state is global, because a process has one device. */
 static struct {
     struct rt_site *buffers; /* buffers[N - 1] is the call that created "buffer N" or "image N" */
     unsigned count, capacity; /* count: number of buffers created so far, of which only the first @capacity are stored */
+    struct freed {
+        uint64_t address, bytes;
+        struct rt_site site;
+    } freed[KEPT_FREES]; /* a ring of the latest calls that have freed memory */
+    unsigned free_count; /* number of calls so far */
 } sites;
 
 /** The return addresses of the last call of rt_site_take() in this thread, and the places on the stack that contain them. While the
@@ -108,6 +113,26 @@ const struct rt_site *rt_site_find_buffer(const char *name)
     return sscanf(name, "%*[a-z] %u", &number) == 1 && number >= 1 && number <= sites.count && number <= sites.capacity
                ? &sites.buffers[number - 1]
                : NULL;
+}
+
+void rt_site_of_free(uint64_t address, uint64_t bytes)
+{
+    struct freed *f = &sites.freed[sites.free_count++ % KEPT_FREES];
+
+    f->address = address;
+    f->bytes = bytes;
+    rt_site_take(&f->site);
+}
+
+const struct rt_site *rt_site_find_free(uint64_t address)
+{
+    for (unsigned i = 1; i <= KEPT_FREES && i <= sites.free_count; i++) { /* the latest first */
+        const struct freed *f = &sites.freed[(sites.free_count - i) % KEPT_FREES];
+
+        if (address - f->address < f->bytes)
+            return &f->site;
+    }
+    return NULL;
 }
 
 /** Returns true if @file is no code of the program: a library through which it calls the device, which is a runtime of Lanewise or

@@ -95,7 +95,7 @@ static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
         .cube = bytes[AT_FLAGS] & FLAG_CUBE,
     };
     if (lw_get32(bytes + AT_MARK) != mark)
-        return "no memory is bound to the texture: add it under textures: in the launch file";
+        return "no memory is bound to the texture: add it under textures: in the launch file, or give the kernel a texture object";
     return format_error(t);
 }
 

@@ -290,14 +290,16 @@ int main()
     cudaLaunchKernelEx(&c, k, p + 4, 1); /* launch */
     cudaDeviceSynchronize();
     cudaMemcpy(h, p, 16, cudaMemcpyDeviceToHost); /* read */
-    cudaFree(p);
+    cudaFree(p); /* freed */
+    k<<<1, 1>>>(p, 2);
+    cudaDeviceSynchronize();
 }
 END
 for level in -O0 -O2; do
     name=calls
     "$lanewise" cc --compiler clang-19 -g $level calls.cu -o calls >log 2>&1 || { fail "calls.cu does not compile with $level"; cat log; }
     app --check=memory,uninitialised-output
-    for mark in launch read; do
+    for mark in launch read freed; do
         line=$(grep -n "/\* $mark \*/" calls.cu | cut -d: -f1)
         [ -z "$lines" ] || grep -q "^lanewise:     ${mark/launch/launched}\( by\) main ([^ ]*calls.cu:$line)" err ||
             fail "calls $level: the call '$mark' is not named: $(cat err)"

@@ -54,6 +54,7 @@ set -- log-*
 # Calls that differ from those of the log, other options, and no log.
 run 1 --replay run.log ./other
 message 'does not match this run'
+! grep -q 'lanewise_wait' err || { fail 'the failed replay has a message for programmers of lanewise.h:'; cat err; }
 run 2 --replay run.log -w 16 ./pairs
 message 'app: --replay: file'
 run 2 --replay run.log --log more.log ./pairs
