@@ -25,6 +25,7 @@ noinst_LIBRARIES += libcuda-runtime.a
 libcuda_runtime_a_SOURCES = \
 	%D%/cuda/calls/cu_absent.c \
 	%D%/cuda/calls/cu_absent.def \
+	%D%/cuda/calls/cu_copies.c \
 	%D%/cuda/calls/cu_driver_same.c \
 	%D%/cuda/calls/cu_queries.c \
 	%D%/cuda/calls/cu_thread_names.def \

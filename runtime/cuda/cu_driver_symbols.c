@@ -158,7 +158,9 @@
     X(cuMemGetAddressRange) \
     X(cuMemGetAllocationGranularity) \
     X(cuMemGetAllocationPropertiesFromHandle) \
+    X(cuMemGetDefaultMemPool) \
     X(cuMemGetInfo) \
+    X(cuMemGetMemPool) \
     X(cuMemHostAlloc) \
     X(cuMemHostGetDevicePointer) \
     X(cuMemHostGetFlags) \
@@ -179,6 +181,7 @@
     X(cuMemRelease) \
     X(cuMemRetainAllocationHandle) \
     X(cuMemSetAccess) \
+    X(cuMemSetMemPool) \
     X(cuMemUnmap) \
     X(cuMemcpy) \
     X(cuMemcpy2D) \
@@ -186,11 +189,22 @@
     X(cuMemcpy2DUnaligned) \
     X(cuMemcpy3D) \
     X(cuMemcpy3DAsync) \
+    X(cuMemcpy3DBatchAsync) \
+    X(cuMemcpy3DPeer) \
+    X(cuMemcpy3DPeerAsync) \
     X(cuMemcpyAsync) \
+    X(cuMemcpyAtoA) \
+    X(cuMemcpyAtoD) \
+    X(cuMemcpyAtoH) \
+    X(cuMemcpyAtoHAsync) \
+    X(cuMemcpyBatchAsync) \
+    X(cuMemcpyDtoA) \
     X(cuMemcpyDtoD) \
     X(cuMemcpyDtoDAsync) \
     X(cuMemcpyDtoH) \
     X(cuMemcpyDtoHAsync) \
+    X(cuMemcpyHtoA) \
+    X(cuMemcpyHtoAAsync) \
     X(cuMemcpyHtoD) \
     X(cuMemcpyHtoDAsync) \
     X(cuMemcpyPeer) \
@@ -257,6 +271,7 @@
     X(cuMemAdvise, cuMemAdvise_v2, 12020) \
     X(cuMemPrefetchAsync, cuMemPrefetchAsync_v2, 12020) \
     X(cuMemcpyBatchAsync, cuMemcpyBatchAsync_v2, 13000) \
+    X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2, 13000) \
     X(cuGraphAddDependencies, cuGraphAddDependencies_v2, 12030) \
     X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000) \
     X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000) \

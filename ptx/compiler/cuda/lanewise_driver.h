@@ -165,6 +165,21 @@ typedef struct CUDA_MEMCPY3D_st {
     void *reserved1;
     size_t dstPitch, dstHeight, WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
+typedef struct CUDA_MEMCPY3D_PEER_st {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    CUmemorytype srcMemoryType;
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    CUarray srcArray;
+    CUcontext srcContext;
+    size_t srcPitch, srcHeight, dstXInBytes, dstY, dstZ, dstLOD;
+    CUmemorytype dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    CUarray dstArray;
+    CUcontext dstContext;
+    size_t dstPitch, dstHeight, WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D_PEER;
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
     size_t Width, Height;
     CUarray_format Format;
@@ -334,6 +349,15 @@ CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy);
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream);
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy);
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream);
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *copy);
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream);
+CUresult cuMemcpyHtoA(CUarray to, size_t to_offset, const void *from, size_t size);
+CUresult cuMemcpyHtoAAsync(CUarray to, size_t to_offset, const void *from, size_t size, CUstream stream);
+CUresult cuMemcpyDtoA(CUarray to, size_t to_offset, CUdeviceptr from, size_t size);
+CUresult cuMemcpyAtoH(void *to, CUarray from, size_t from_offset, size_t size);
+CUresult cuMemcpyAtoHAsync(void *to, CUarray from, size_t from_offset, size_t size, CUstream stream);
+CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, size_t from_offset, size_t size);
+CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t size);
 CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t count);
 CUresult cuMemsetD16(CUdeviceptr p, unsigned short value, size_t count);
 CUresult cuMemsetD32(CUdeviceptr p, unsigned int value, size_t count);
@@ -392,7 +416,8 @@ LW_V2(cuMemHostGetDevicePointer) LW_V2(cuMemHostRegister) LW_V2(cuIpcOpenMemHand
 LW_V2(cuMemcpy) LW_V2(cuMemcpyHtoD) LW_V2(cuMemcpyDtoH) LW_V2(cuMemcpyDtoD)
 LW_V2(cuMemcpyAsync) LW_V2(cuMemcpyHtoDAsync) LW_V2(cuMemcpyDtoHAsync) LW_V2(cuMemcpyDtoDAsync)
 LW_V2(cuMemcpy2D) LW_V2(cuMemcpy2DUnaligned) LW_V2(cuMemcpy2DAsync) LW_V2(cuMemcpy3D) LW_V2(cuMemcpy3DAsync)
-LW_V2(cuMemsetD8) LW_V2(cuMemsetD16) LW_V2(cuMemsetD32) LW_V2(cuMemsetD2D8) LW_V2(cuMemsetD2D16) LW_V2(cuMemsetD2D32)
+LW_V2(cuMemcpyHtoA) LW_V2(cuMemcpyHtoAAsync) LW_V2(cuMemcpyDtoA) LW_V2(cuMemcpyAtoH) LW_V2(cuMemcpyAtoHAsync) LW_V2(cuMemcpyAtoD)
+LW_V2(cuMemcpyAtoA) LW_V2(cuMemsetD8) LW_V2(cuMemsetD16) LW_V2(cuMemsetD32) LW_V2(cuMemsetD2D8) LW_V2(cuMemsetD2D16) LW_V2(cuMemsetD2D32)
 LW_V2(cuArrayCreate) LW_V2(cuArrayGetDescriptor) LW_V2(cuArray3DCreate) LW_V2(cuArray3DGetDescriptor)
 LW_V2(cuStreamDestroy) LW_V2(cuEventDestroy) LW_V2(cuEventElapsedTime)
 #undef LW_V2

@@ -407,6 +407,43 @@ struct cudaMemcpy3DParms {
     struct cudaExtent extent;
     enum cudaMemcpyKind kind;
 };
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    int dstDevice;
+    struct cudaExtent extent;
+};
+enum cudaMemcpy3DOperandType {
+    cudaMemcpyOperandTypePointer = 1,
+    cudaMemcpyOperandTypeArray,
+    cudaMemcpyOperandTypeMax = 0x7fffffff
+};
+struct cudaOffset3D { size_t x, y, z; };
+struct cudaMemcpy3DOperand {
+    enum cudaMemcpy3DOperandType type;
+    union {
+        struct {
+            void *ptr;
+            size_t rowLength, layerHeight;
+            struct cudaMemLocation locHint;
+        } ptr;
+        struct {
+            cudaArray_t array;
+            struct cudaOffset3D offset;
+        } array;
+    } op;
+};
+struct cudaMemcpy3DBatchOp {
+    struct cudaMemcpy3DOperand src, dst;
+    struct cudaExtent extent;
+    enum cudaMemcpySrcAccessOrder srcAccessOrder;
+    unsigned int flags;
+};
 #define CUDA_IPC_HANDLE_SIZE 64
 typedef struct { char reserved[CUDA_IPC_HANDLE_SIZE]; } cudaIpcMemHandle_t, cudaIpcEventHandle_t;
 struct cudaAccessPolicyWindow {
@@ -490,6 +527,8 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                      size_t from_y, size_t width, size_t height,
                                      enum cudaMemcpyKind kind LW_OR(cudaMemcpyDeviceToDevice));
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y,
+                                   size_t size, enum cudaMemcpyKind kind LW_OR(cudaMemcpyDeviceToDevice));
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t size, enum cudaMemcpyKind kind,
                                    cudaStream_t stream LW_OR(0));
 cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
@@ -501,6 +540,10 @@ cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size
                                 enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaStream_t stream LW_OR(0));
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *copy);
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *copy, cudaStream_t stream LW_OR(0));
+cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *copies, unsigned long long flags,
+                                   cudaStream_t stream);
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t size, cudaStream_t stream LW_OR(0));
@@ -553,6 +596,9 @@ cudaError_t cudaIpcCloseMemHandle(void *p);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemLocation *where, enum cudaMemAllocationType type);
+cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *where, enum cudaMemAllocationType type);
+cudaError_t cudaMemSetMemPool(struct cudaMemLocation *where, enum cudaMemAllocationType type, cudaMemPool_t pool);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
@@ -664,6 +710,13 @@ LW_OVERLOAD cudaError_t cudaMemcpyBatchAsync(void **to, void **from, size_t *siz
     if (failed != 0)
         *failed = ~(size_t)0; /* no particular copy */
     return cudaMemcpyBatchAsync(to, (const void *const *)from, sizes, count, attributes, indices, attribute_count, stream);
+}
+LW_OVERLOAD cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *copies, size_t *failed,
+                                               unsigned long long flags, cudaStream_t stream)
+{
+    if (failed != 0)
+        *failed = ~(size_t)0;
+    return cudaMemcpy3DBatchAsync(count, copies, flags, stream);
 }
 
 /* The C functions that the following templates call. Sources may take their addresses. */

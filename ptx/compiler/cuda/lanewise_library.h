@@ -132,6 +132,31 @@ typedef struct CUmemcpyAttributes_st {
     CUmemLocation srcLocHint, dstLocHint;
     unsigned int flags;
 } CUmemcpyAttributes;
+typedef enum CUmemcpy3DOperandType_enum {
+    CU_MEMCPY_OPERAND_TYPE_POINTER = 1, CU_MEMCPY_OPERAND_TYPE_ARRAY, CU_MEMCPY_OPERAND_TYPE_MAX = 0x7fffffff
+} CUmemcpy3DOperandType;
+typedef struct CUoffset3D_st { size_t x, y, z; } CUoffset3D;
+typedef struct CUextent3D_st { size_t width, height, depth; } CUextent3D;
+typedef struct CUmemcpy3DOperand_st {
+    CUmemcpy3DOperandType type;
+    union {
+        struct {
+            CUdeviceptr ptr;
+            size_t rowLength, layerHeight;
+            CUmemLocation locHint;
+        } ptr;
+        struct {
+            CUarray array;
+            CUoffset3D offset;
+        } array;
+    } op;
+} CUmemcpy3DOperand;
+typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
+    CUmemcpy3DOperand src, dst;
+    CUextent3D extent;
+    CUmemcpySrcAccessOrder srcAccessOrder;
+    unsigned int flags;
+} CUDA_MEMCPY3D_BATCH_OP;
 typedef struct CUaccessPolicyWindow_st {
     void *base_ptr;
     size_t num_bytes;
@@ -203,6 +228,7 @@ CUresult cuMemRangeGetAttributes(void **values, size_t *value_sizes, CUmem_range
                                  CUdeviceptr p, size_t size);
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *attributes,
                                size_t *indices, size_t attribute_count, CUstream stream);
+CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, unsigned long long flags, CUstream stream);
 
 CUresult cuMemGetAllocationGranularity(size_t *size, const CUmemAllocationProp *properties, CUmemAllocationGranularity_flags option);
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags);
@@ -231,6 +257,9 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t size, CUmemoryPool pool,
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device);
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *where, CUmemAllocationType type);
+CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *where, CUmemAllocationType type);
+CUresult cuMemSetMemPool(CUmemLocation *where, CUmemAllocationType type, CUmemoryPool pool);
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *size,
                                 const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
@@ -258,6 +287,18 @@ LW_OVERLOAD CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size
     if (failed != 0)
         *failed = ~(size_t)0; /* no particular copy */
     return cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, attribute_count, stream);
+}
+
+LW_OVERLOAD CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, unsigned long long flags, CUstream stream)
+{
+    return cuMemcpy3DBatchAsync_v2(count, copies, flags, stream);
+}
+LW_OVERLOAD CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed, unsigned long long flags,
+                                          CUstream stream)
+{
+    if (failed != 0)
+        *failed = ~(size_t)0;
+    return cuMemcpy3DBatchAsync_v2(count, copies, flags, stream);
 }
 
 #endif

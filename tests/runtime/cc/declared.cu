@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that few programs call: names of kernels, addresses of functions, attributes of streams and of memory, copies in batches,
- * and functions of the driver interface under the names that end in _v2. */
+ * copies of arrays, pools of places, and functions of the driver interface under the names that end in _v2. */
 #include "check.h"
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -135,6 +135,149 @@ static void memory(void)
     CHECK(cudaMemcpyFromSymbolAsync(&value, variable, 4) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess && value == 4);
 }
 
+/* Copies of arrays. The bytes of @numbers continue in the next row of an array. */
+static void arrays(void)
+{
+    unsigned char numbers[24], back[24] = {};
+    cudaChannelFormatDesc bytes = cudaCreateChannelDesc<unsigned char>(), words = cudaCreateChannelDesc<unsigned short>();
+    cudaArray_t wide = nullptr, narrow = nullptr, other = nullptr;
+    unsigned char *p = nullptr;
+    cudaStream_t stream;
+
+    for (int i = 0; i < 24; i++)
+        numbers[i] = (unsigned char)(i + 1);
+    CHECK(cudaMallocArray(&wide, &bytes, 8, 3) == cudaSuccess && cudaMallocArray(&narrow, &bytes, 6, 4) == cudaSuccess);
+    CHECK(cudaMallocArray(&other, &words, 8, 3) == cudaSuccess && cudaMallocManaged(&p, 24) == cudaSuccess);
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(cuMemcpyHtoA(wide, 0, numbers, 24) == CUDA_SUCCESS);
+    CHECK(cudaMemcpyArrayToArray(narrow, 1, 1, wide, 5, 0, 14) == cudaSuccess); /* from bytes 5 to 18 to bytes 7 to 20 */
+    CHECK(cuMemcpyAtoH(back, narrow, 0, 24) == CUDA_SUCCESS && memcmp(back + 7, numbers + 5, 14) == 0);
+    CHECK(back[6] == 0 && back[21] == 0);
+    CHECK(cuMemcpyAtoD((CUdeviceptr)p, wide, 3, 5) == CUDA_SUCCESS && p[0] == 4 && p[4] == 8);
+    p[0] = 77;
+    CHECK(cuMemcpyDtoA(narrow, 5, (CUdeviceptr)p, 1) == CUDA_SUCCESS);
+    CHECK(cuMemcpyAtoA(narrow, 0, narrow, 5, 1) == CUDA_SUCCESS);
+    CHECK(cuMemcpyHtoAAsync_v2(narrow, 1, numbers + 20, 2, stream) == CUDA_SUCCESS);
+    CHECK(cuMemcpyAtoHAsync(back, narrow, 0, 6, stream) == CUDA_SUCCESS && cudaStreamSynchronize(stream) == cudaSuccess);
+    CHECK(back[0] == 77 && back[1] == 21 && back[2] == 22 && back[3] == 0 && back[5] == 77);
+    /* past the end, between texels of different sizes, and not an array: nothing changes */
+    CHECK(cudaMemcpyArrayToArray(narrow, 0, 0, wide, 1, 1, 16) == cudaErrorInvalidValue);
+    CHECK(cudaMemcpyArrayToArray(narrow, 1, 3, wide, 0, 0, 6) == cudaErrorInvalidValue);
+    CHECK(cudaMemcpyArrayToArray(other, 0, 0, wide, 0, 0, 4) == cudaErrorInvalidValue);
+    CHECK(cuMemcpyHtoA(wide, 8, numbers, 1) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cuMemcpyAtoH(back, (CUarray)numbers, 0, 1) == CUDA_ERROR_INVALID_HANDLE);
+    CHECK(cuMemcpyAtoH(back, narrow, 0, 6) == CUDA_SUCCESS && back[0] == 77 && back[5] == 77);
+    CHECK(cudaFreeArray(wide) == cudaSuccess && cudaFreeArray(narrow) == cudaSuccess && cudaFreeArray(other) == cudaSuccess);
+    CHECK(cudaFree(p) == cudaSuccess && cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+/* Boxes, in memory whose rows and planes have gaps, and in an array of texels of 2 bytes. */
+static void boxes(void)
+{
+    cudaChannelFormatDesc words = cudaCreateChannelDesc<unsigned short>();
+    unsigned char from[64], to[64] = {};
+    unsigned short texels[16] = {}, *q = nullptr;
+    cudaMemcpy3DPeerParms peer = {};
+    CUDA_MEMCPY3D_PEER driver_peer = {};
+    cudaMemcpy3DBatchOp copies[2] = {};
+    CUDA_MEMCPY3D_BATCH_OP same;
+    cudaArray_t array = nullptr;
+    unsigned char *p = nullptr;
+    size_t failed = 0;
+
+    for (int i = 0; i < 64; i++)
+        from[i] = (unsigned char)(i + 1);
+    CHECK(cudaMallocManaged(&p, 64) == cudaSuccess && cudaMallocManaged(&q, 32) == cudaSuccess);
+    CHECK(cudaMallocArray(&array, &words, 4, 4) == cudaSuccess);
+    CHECK(cudaMemset(p, 0, 64) == cudaSuccess);
+    peer.srcPtr = make_cudaPitchedPtr(from, 8, 8, 4);
+    peer.srcPos = make_cudaPos(1, 1, 0);
+    peer.dstPtr = make_cudaPitchedPtr(p, 4, 4, 4);
+    peer.extent = make_cudaExtent(3, 2, 2);
+    CHECK(cudaMemcpy3DPeer(&peer) == cudaSuccess && p[0] == 10 && p[2] == 12 && p[3] == 0 && p[4] == 18 && p[16] == 42);
+    CHECK(p[20] == 50 && p[22] == 52 && p[8] == 0);
+    peer.dstDevice = 1;
+    CHECK(cudaMemcpy3DPeer(&peer) == cudaErrorInvalidDevice && cudaMemcpy3DPeer(nullptr) == cudaErrorInvalidValue);
+    peer.dstDevice = 0;
+    peer.dstPos = make_cudaPos(0, 2, 0);
+    CHECK(cudaMemcpy3DPeerAsync(&peer) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess && p[8] == 10 && p[14] == 20);
+    driver_peer.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    driver_peer.srcDevice = (CUdeviceptr)p;
+    driver_peer.srcPitch = 4;
+    driver_peer.srcHeight = 4;
+    driver_peer.srcY = 1;
+    driver_peer.dstMemoryType = CU_MEMORYTYPE_HOST;
+    driver_peer.dstHost = to;
+    driver_peer.WidthInBytes = 3;
+    driver_peer.Height = 1;
+    driver_peer.Depth = 2;
+    driver_peer.dstPitch = 5;
+    driver_peer.dstHeight = 2;
+    CHECK(cuMemcpy3DPeer(&driver_peer) == CUDA_SUCCESS && to[0] == 18 && to[2] == 20 && to[3] == 0 && to[10] == 50);
+
+    /* memory to memory: bytes; memory to an array: texels */
+    for (int i = 0; i < 16; i++)
+        q[i] = (unsigned short)(1000 + i);
+    copies[0].src.type = copies[0].dst.type = cudaMemcpyOperandTypePointer;
+    copies[0].src.op.ptr.ptr = from;
+    copies[0].src.op.ptr.rowLength = 8;
+    copies[0].dst.op.ptr.ptr = p + 32;
+    copies[0].extent = make_cudaExtent(2, 3, 1);
+    copies[0].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    copies[1] = copies[0];
+    copies[1].src.op.ptr.ptr = q;
+    copies[1].src.op.ptr.rowLength = 5;
+    copies[1].dst.type = cudaMemcpyOperandTypeArray;
+    copies[1].dst.op.array.array = array;
+    copies[1].dst.op.array.offset = {2, 1, 0};
+    CHECK(cudaMemcpy3DBatchAsync(2, copies, 0, cudaStreamPerThread) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(p[32] == 1 && p[33] == 2 && p[34] == 9 && p[37] == 18 && p[38] == 0);
+    CHECK(cuMemcpyAtoH(texels, array, 0, sizeof texels) == CUDA_SUCCESS);
+    CHECK(texels[6] == 1000 && texels[7] == 1001 && texels[10] == 1005 && texels[15] == 1011 && texels[5] == 0);
+    memcpy(&same, &copies[1], sizeof same);
+    same.dst.op.array.offset.y = 0;
+    CHECK(cuMemcpy3DBatchAsync(1, &same, &failed, 0, nullptr) == CUDA_SUCCESS && failed == (size_t)-1);
+    CHECK(cuMemcpyAtoH(texels, array, 0, sizeof texels) == CUDA_SUCCESS && texels[2] == 1000 && texels[6] == 1005);
+    same.dst.op.array.offset.x = 3; /* two texels do not fit */
+    CHECK(cuMemcpy3DBatchAsync(1, &same, 0, nullptr) == CUDA_ERROR_INVALID_VALUE);
+    p[32] = 0;
+    copies[1].srcAccessOrder = cudaMemcpySrcAccessOrderInvalid; /* one wrong copy: there is no copy */
+    CHECK(cudaMemcpy3DBatchAsync(2, copies, 0, cudaStreamPerThread) == cudaErrorInvalidValue && p[32] == 0);
+    CHECK(cudaMemcpy3DBatchAsync(1, copies, 1, cudaStreamPerThread) == cudaErrorInvalidValue);
+    CHECK(cudaFreeArray(array) == cudaSuccess && cudaFree(p) == cudaSuccess && cudaFree(q) == cudaSuccess);
+}
+
+/* The only pools are those of the device's memory. */
+static void pools(void)
+{
+    cudaMemLocation here = {cudaMemLocationTypeDevice, 0}, there = {cudaMemLocationTypeDevice, 1}, host = {cudaMemLocationTypeHost, 0};
+    CUmemLocation driver_here = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    cudaMemPoolProps properties = {};
+    cudaMemPool_t first = nullptr, made = nullptr, found = nullptr;
+    uint64_t used = 0;
+    int *p;
+
+    CHECK(cudaMemGetDefaultMemPool(&first, &here, cudaMemAllocationTypePinned) == cudaSuccess);
+    CHECK(cudaDeviceGetDefaultMemPool(&found, 0) == cudaSuccess && found == first);
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = here;
+    CHECK(cudaMemPoolCreate(&made, &properties) == cudaSuccess);
+    CHECK(cudaMemSetMemPool(&here, cudaMemAllocationTypePinned, made) == cudaSuccess);
+    CHECK(cuMemGetMemPool(&found, &driver_here, CU_MEM_ALLOCATION_TYPE_PINNED) == CUDA_SUCCESS && found == made);
+    CHECK(cudaMallocAsync(&p, 64, 0) == cudaSuccess);
+    CHECK(cudaMemPoolGetAttribute(made, cudaMemPoolAttrUsedMemCurrent, &used) == cudaSuccess && used == 64);
+    CHECK(cudaFreeAsync(p, 0) == cudaSuccess);
+    CHECK(cuMemSetMemPool(&driver_here, CU_MEM_ALLOCATION_TYPE_PINNED, first) == CUDA_SUCCESS);
+    CHECK(cudaMemGetMemPool(&found, &here, cudaMemAllocationTypePinned) == cudaSuccess && found == first);
+    CHECK(cuMemGetDefaultMemPool(&found, &driver_here, CU_MEM_ALLOCATION_TYPE_PINNED) == CUDA_SUCCESS && found == first);
+    CHECK(cudaMemGetDefaultMemPool(&found, &there, cudaMemAllocationTypePinned) == cudaErrorInvalidDevice);
+    CHECK(cudaMemGetDefaultMemPool(&found, &host, cudaMemAllocationTypePinned) == cudaErrorNotSupported);
+    CHECK(cudaMemGetMemPool(&found, &here, cudaMemAllocationTypeManaged) == cudaErrorNotSupported);
+    CHECK(cudaMemGetMemPool(&found, &here, cudaMemAllocationTypeInvalid) == cudaErrorInvalidValue);
+    CHECK(cudaMemSetMemPool(nullptr, cudaMemAllocationTypePinned, made) == cudaErrorInvalidValue);
+    CHECK(cudaMemPoolDestroy(made) == cudaSuccess);
+}
+
 /* The node of a graph gets another variable and another host address. */
 static void graphs(void)
 {
@@ -197,6 +340,9 @@ int main()
     addresses();
     streams();
     memory();
+    arrays();
+    boxes();
+    pools();
     graphs();
     table();
     puts(wrong == 0 ? "all right" : "wrong");
