@@ -27,6 +27,7 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/calls/cu_absent.def \
 	%D%/cuda/calls/cu_copies.c \
 	%D%/cuda/calls/cu_driver_same.c \
+	%D%/cuda/calls/cu_libraries.c \
 	%D%/cuda/calls/cu_queries.c \
 	%D%/cuda/calls/cu_thread_names.def \
 	%D%/cuda/cu_capture.c \

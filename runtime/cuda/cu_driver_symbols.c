@@ -10,8 +10,10 @@
     X(cuArrayCreate) \
     X(cuArrayDestroy) \
     X(cuArrayGetDescriptor) \
+    X(cuCtxAttach) \
     X(cuCtxCreate) \
     X(cuCtxDestroy) \
+    X(cuCtxDetach) \
     X(cuCtxDisablePeerAccess) \
     X(cuCtxEnablePeerAccess) \
     X(cuCtxGetApiVersion) \
@@ -19,6 +21,7 @@
     X(cuCtxGetCurrent) \
     X(cuCtxGetDevice) \
     X(cuCtxGetFlags) \
+    X(cuCtxGetId) \
     X(cuCtxGetLimit) \
     X(cuCtxGetSharedMemConfig) \
     X(cuCtxGetStreamPriorityRange) \
@@ -26,6 +29,7 @@
     X(cuCtxPushCurrent) \
     X(cuCtxSetCacheConfig) \
     X(cuCtxSetCurrent) \
+    X(cuCtxSetFlags) \
     X(cuCtxSetLimit) \
     X(cuCtxSetSharedMemConfig) \
     X(cuCtxSynchronize) \
@@ -38,7 +42,9 @@
     X(cuDeviceGetDefaultMemPool) \
     X(cuDeviceGetMemPool) \
     X(cuDeviceGetName) \
+    X(cuDeviceGetP2PAttribute) \
     X(cuDeviceGetPCIBusId) \
+    X(cuDeviceGetTexture1DLinearMaxWidth) \
     X(cuDeviceGetUuid) \
     X(cuDevicePrimaryCtxGetState) \
     X(cuDevicePrimaryCtxRelease) \
@@ -58,6 +64,9 @@
     X(cuFuncGetAttribute) \
     X(cuFuncGetModule) \
     X(cuFuncGetName) \
+    X(cuFuncGetParamInfo) \
+    X(cuFuncIsLoaded) \
+    X(cuFuncLoad) \
     X(cuFuncSetAttribute) \
     X(cuFuncSetCacheConfig) \
     X(cuFuncSetSharedMemConfig) \
@@ -122,15 +131,19 @@
     X(cuIpcOpenMemHandle) \
     X(cuKernelGetAttribute) \
     X(cuKernelGetFunction) \
+    X(cuKernelGetLibrary) \
     X(cuKernelGetName) \
+    X(cuKernelGetParamInfo) \
     X(cuKernelSetAttribute) \
     X(cuKernelSetCacheConfig) \
     X(cuLaunchCooperativeKernel) \
     X(cuLaunchHostFunc) \
     X(cuLaunchKernel) \
     X(cuLaunchKernelEx) \
+    X(cuLibraryEnumerateKernels) \
     X(cuLibraryGetGlobal) \
     X(cuLibraryGetKernel) \
+    X(cuLibraryGetKernelCount) \
     X(cuLibraryGetModule) \
     X(cuLibraryLoadData) \
     X(cuLibraryLoadFromFile) \
@@ -221,6 +234,7 @@
     X(cuMemsetD32Async) \
     X(cuMemsetD8) \
     X(cuMemsetD8Async) \
+    X(cuModuleEnumerateFunctions) \
     X(cuModuleGetFunction) \
     X(cuModuleGetFunctionCount) \
     X(cuModuleGetGlobal) \
@@ -261,8 +275,12 @@
     X(cuStreamWaitEvent) \
     X(cuSurfObjectCreate) \
     X(cuSurfObjectDestroy) \
+    X(cuSurfObjectGetResourceDesc) \
     X(cuTexObjectCreate) \
     X(cuTexObjectDestroy) \
+    X(cuTexObjectGetResourceDesc) \
+    X(cuTexObjectGetResourceViewDesc) \
+    X(cuTexObjectGetTextureDesc) \
     X(cuThreadExchangeStreamCaptureMode)
 
 /* Functions of which later versions have other parameters: name, function, first version of CUDA that has this

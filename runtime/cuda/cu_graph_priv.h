@@ -38,6 +38,8 @@ struct cu_array {
 bool cu_is_array(const struct cu_array *array);
 /** Frees all arrays of the program, but not their memory; locked. */
 void cu_arrays_reset(void);
+/** Forgets the descriptions of all texture and surface objects; locked. */
+void cu_textures_reset(void);
 /** Returns the size of a texel, or 0 if the format is not valid. */
 unsigned cu_texel_bytes(const struct cudaChannelFormatDesc *format);
 /** Memory pools. The caller of all but cu_pool_allocate() holds the lock. */

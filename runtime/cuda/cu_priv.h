@@ -161,5 +161,7 @@ cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out);
 cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_function **out);
 cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes);
 unsigned cu_module_function_count(const struct cu_module *m);
+/** Gets the first functions of a module, at most @count. */
+cudaError_t cu_module_functions(struct cu_module *m, unsigned count, struct cu_function **out);
 
 #endif

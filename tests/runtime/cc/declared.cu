@@ -46,6 +46,120 @@ static void kernels(void)
     CHECK(same_block == block);
 }
 
+/* Two kernels and a variable of a library that is loaded from PTX. */
+static const char library_text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                                   ".visible .global .align 4 .u32 total = 7;\n"
+                                   ".visible .entry one(.param .u8 a, .param .u64 b, .param .align 4 .b8 c[12]) { ret; }\n"
+                                   ".visible .entry two() { ret; }\n";
+
+static void libraries(void)
+{
+    cudaLibrary_t library = nullptr, owner = nullptr;
+    cudaKernel_t kernel = nullptr, all[3] = {}, own = nullptr;
+    CUfunction functions[1] = {};
+    CUfunctionLoadingState state = CU_FUNCTION_LOADING_STATE_UNLOADED;
+    unsigned int count = 0;
+    size_t offset = 99, size = 99, bytes = 0;
+    const char *name = "";
+    int value = 0, *total = nullptr;
+
+    CHECK(cudaLibraryLoadData(&library, library_text, nullptr, nullptr, 0, nullptr, nullptr, 0) == cudaSuccess);
+    CHECK(cudaLibraryGetKernelCount(&count, library) == cudaSuccess && count == 2);
+    CHECK(cudaLibraryEnumerateKernels(all, 3, library) == cudaSuccess && all[0] != all[1] && all[1] != nullptr && all[2] == nullptr);
+    CHECK(cudaLibraryGetKernel(&kernel, library, "one") == cudaSuccess && (kernel == all[0] || kernel == all[1]));
+    CHECK(cudaLibraryGetKernel(&kernel, library, "three") == cudaErrorSymbolNotFound);
+    CHECK(cuKernelGetName(&name, kernel) == CUDA_SUCCESS && strcmp(name, "one") == 0);
+    CHECK(cuKernelGetLibrary(&owner, kernel) == CUDA_SUCCESS && owner == library);
+    CHECK(cuKernelGetParamInfo(kernel, 0, &offset, &size) == CUDA_SUCCESS && offset == 0 && size == 1);
+    CHECK(cuKernelGetParamInfo(kernel, 1, &offset, &size) == CUDA_SUCCESS && offset == 8 && size == 8);
+    CHECK(cudaFuncGetParamInfo(kernel, 2, &offset, &size) == cudaSuccess && offset == 16 && size == 12);
+    CHECK(cudaFuncGetParamInfo(kernel, 3, &offset, &size) == cudaErrorInvalidValue && offset == 16);
+    CHECK(cudaFuncGetParamInfo((const void *)triple, 0, &offset, nullptr) == cudaSuccess && offset == 0);
+    CHECK(cudaLibraryGetGlobal(&total, &bytes, library, "total") == cudaSuccess && bytes == 4);
+    CHECK(cudaMemcpy(&value, total, 4, cudaMemcpyDeviceToHost) == cudaSuccess && value == 7);
+    CHECK(cudaLibraryGetGlobal(&total, &bytes, library, "none") == cudaErrorSymbolNotFound);
+    CHECK(cuLibraryGetKernelCount(&count, library) == CUDA_SUCCESS && count == 2);
+    CHECK(cuModuleEnumerateFunctions(functions, 1, (CUmodule)library) == CUDA_SUCCESS && functions[0] == (CUfunction)all[0]);
+    CHECK(cuFuncLoad(functions[0]) == CUDA_SUCCESS && cuFuncIsLoaded(&state, functions[0]) == CUDA_SUCCESS);
+    CHECK(state == CU_FUNCTION_LOADING_STATE_LOADED && cuFuncLoad((CUfunction)&value) == CUDA_ERROR_INVALID_HANDLE);
+    CHECK(cudaLibraryUnload(library) == cudaSuccess && cudaLibraryUnload(library) == cudaErrorInvalidResourceHandle);
+    CHECK(cudaLibraryLoadFromFile(&library, "none.ptx", nullptr, nullptr, 0, nullptr, nullptr, 0) == cudaErrorFileNotFound);
+    CHECK(cudaGetKernel(&own, triple) == cudaSuccess && cuKernelGetName(&name, own) == CUDA_SUCCESS && strcmp(name, "triple") == 0);
+    CHECK(cudaKernelSetAttributeForDevice(own, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024, 0) == cudaSuccess);
+    CHECK(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, own, 0) == CUDA_SUCCESS && value == 1024);
+    CHECK(cudaKernelSetAttributeForDevice(own, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024, 1) == cudaErrorInvalidDevice);
+}
+
+static void contexts(void)
+{
+    CUcontext first = nullptr, made = nullptr, same = nullptr;
+    unsigned long long id = 0, other = 0, current = 0;
+    unsigned int flags = 0;
+    int value = 0;
+
+    CHECK(cuCtxGetCurrent(&first) == CUDA_SUCCESS && cuCtxGetId(first, &id) == CUDA_SUCCESS);
+    CHECK(cuCtxCreate(&made, CU_CTX_SCHED_SPIN, 0) == CUDA_SUCCESS && cuCtxGetId(made, &other) == CUDA_SUCCESS && other != id);
+    CHECK(cuCtxGetId(nullptr, &current) == CUDA_SUCCESS && current == other);
+    CHECK(cuCtxSetFlags(CU_CTX_SCHED_YIELD) == CUDA_SUCCESS && cuCtxGetFlags(&flags) == CUDA_SUCCESS && flags == CU_CTX_SCHED_YIELD);
+    CHECK(cuCtxSetFlags(0x1000) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cuCtxAttach(&same, 1) == CUDA_ERROR_INVALID_VALUE && cuCtxAttach(&same, 0) == CUDA_SUCCESS && same == made);
+    CHECK(cuCtxDetach(first) == CUDA_ERROR_INVALID_CONTEXT && cuCtxDetach(made) == CUDA_SUCCESS);
+    CHECK(cuCtxGetId(made, &current) == CUDA_SUCCESS && cuCtxDetach(made) == CUDA_SUCCESS); /* the last call destroys it */
+    CHECK(cuCtxGetId(made, &current) == CUDA_ERROR_INVALID_CONTEXT);
+    CHECK(cuCtxGetCurrent(&same) == CUDA_SUCCESS && same == first);
+    CHECK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0) == CUDA_ERROR_INVALID_DEVICE);
+}
+
+/* An object has the parameters with which it was created, in the layouts of the runtime and of the driver interface. */
+static void objects(void)
+{
+    cudaChannelFormatDesc bytes = cudaCreateChannelDesc<uchar2>(), found = {};
+    cudaResourceDesc resource = {}, got = {};
+    cudaTextureDesc texture = {}, reads = {};
+    CUDA_RESOURCE_DESC driver_got = {};
+    CUDA_TEXTURE_DESC driver_reads = {};
+    cudaTextureObject_t object = 0, linear = 0;
+    cudaSurfaceObject_t surface = 0;
+    cudaArray_t array = nullptr;
+    size_t width = 0, same = 1;
+    char *p = nullptr;
+
+    CHECK(cudaMallocArray(&array, &bytes, 8, 4, cudaArraySurfaceLoadStore) == cudaSuccess && cudaMalloc(&p, 64) == cudaSuccess);
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    texture.addressMode[0] = cudaAddressModeMirror;
+    texture.normalizedCoords = 1;
+    texture.maxAnisotropy = 3;
+    CHECK(cudaCreateTextureObject(&object, &resource, &texture, nullptr) == cudaSuccess);
+    CHECK(cudaCreateSurfaceObject(&surface, &resource) == cudaSuccess);
+    CHECK(cudaGetTextureObjectResourceDesc(&got, object) == cudaSuccess && got.resType == cudaResourceTypeArray);
+    CHECK(got.res.array.array == array && cudaGetTextureObjectTextureDesc(&reads, object) == cudaSuccess);
+    CHECK(reads.addressMode[0] == cudaAddressModeMirror && reads.normalizedCoords == 1 && reads.maxAnisotropy == 3);
+    CHECK(cudaGetTextureObjectResourceViewDesc(nullptr, object) == cudaErrorInvalidValue); /* the object has no view */
+    CHECK(cudaGetTextureObjectResourceDesc(&got, surface) == cudaErrorInvalidValue);
+    got.resType = cudaResourceTypeLinear;
+    CHECK(cudaGetSurfaceObjectResourceDesc(&got, surface) == cudaSuccess && got.resType == cudaResourceTypeArray);
+    CHECK(cuTexObjectGetTextureDesc(&driver_reads, object) == CUDA_SUCCESS && driver_reads.maxAnisotropy == 3);
+    CHECK(driver_reads.flags == (CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES));
+    CHECK(driver_reads.addressMode[0] == CU_TR_ADDRESS_MODE_MIRROR);
+    CHECK(cuSurfObjectGetResourceDesc(&driver_got, surface) == CUDA_SUCCESS && driver_got.res.array.hArray == array);
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = p;
+    resource.res.linear.desc = bytes;
+    resource.res.linear.sizeInBytes = 64;
+    CHECK(cudaCreateTextureObject(&linear, &resource, &texture, nullptr) == cudaSuccess);
+    CHECK(cuTexObjectGetResourceDesc(&driver_got, linear) == CUDA_SUCCESS && driver_got.resType == CU_RESOURCE_TYPE_LINEAR);
+    CHECK(driver_got.res.linear.devPtr == (CUdeviceptr)p && driver_got.res.linear.format == CU_AD_FORMAT_UNSIGNED_INT8);
+    CHECK(driver_got.res.linear.numChannels == 2 && driver_got.res.linear.sizeInBytes == 64);
+    CHECK(cudaDestroyTextureObject(linear) == cudaSuccess && cudaGetTextureObjectResourceDesc(&got, linear) == cudaErrorInvalidValue);
+    CHECK(cudaDestroyTextureObject(object) == cudaSuccess && cudaDestroySurfaceObject(surface) == cudaSuccess);
+    CHECK(cudaFreeArray(array) == cudaSuccess && cudaFree(p) == cudaSuccess);
+    CHECK(cudaDeviceGetTexture1DLinearMaxWidth(&width, &bytes, 0) == cudaSuccess && width >= 1 << 27);
+    CHECK(cuDeviceGetTexture1DLinearMaxWidth(&same, CU_AD_FORMAT_UNSIGNED_INT8, 2, 0) == CUDA_SUCCESS && same == width);
+    CHECK(cudaDeviceGetTexture1DLinearMaxWidth(&width, &found, 0) == cudaErrorInvalidChannelDescriptor);
+    CHECK(cudaDeviceGetTexture1DLinearMaxWidth(&width, &bytes, 1) == cudaErrorInvalidDevice);
+}
+
 static void addresses(void)
 {
     cudaDriverEntryPointQueryResult result = cudaDriverEntryPointVersionNotSufficent;
@@ -337,6 +451,9 @@ int main()
 {
     CHECK(cudaFree(0) == cudaSuccess && cuInit(0) == CUDA_SUCCESS);
     kernels();
+    libraries();
+    contexts();
+    objects();
     addresses();
     streams();
     memory();
