@@ -28,6 +28,8 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/calls/cu_copies.c \
 	%D%/cuda/calls/cu_driver_same.c \
 	%D%/cuda/calls/cu_libraries.c \
+	%D%/cuda/calls/cu_memory_ops.c \
+	%D%/cuda/calls/cu_old_launch.c \
 	%D%/cuda/calls/cu_queries.c \
 	%D%/cuda/calls/cu_thread_names.def \
 	%D%/cuda/cu_capture.c \

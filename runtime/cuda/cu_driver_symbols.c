@@ -68,8 +68,10 @@
     X(cuFuncIsLoaded) \
     X(cuFuncLoad) \
     X(cuFuncSetAttribute) \
+    X(cuFuncSetBlockShape) \
     X(cuFuncSetCacheConfig) \
     X(cuFuncSetSharedMemConfig) \
+    X(cuFuncSetSharedSize) \
     X(cuGetErrorName) \
     X(cuGetErrorString) \
     X(cuGetExportTable) \
@@ -136,7 +138,10 @@
     X(cuKernelGetParamInfo) \
     X(cuKernelSetAttribute) \
     X(cuKernelSetCacheConfig) \
+    X(cuLaunch) \
     X(cuLaunchCooperativeKernel) \
+    X(cuLaunchGrid) \
+    X(cuLaunchGridAsync) \
     X(cuLaunchHostFunc) \
     X(cuLaunchKernel) \
     X(cuLaunchKernelEx) \
@@ -249,12 +254,17 @@
     X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) \
     X(cuOccupancyMaxPotentialBlockSize) \
     X(cuOccupancyMaxPotentialBlockSizeWithFlags) \
+    X(cuParamSetSize) \
+    X(cuParamSetf) \
+    X(cuParamSeti) \
+    X(cuParamSetv) \
     X(cuPointerGetAttribute) \
     X(cuPointerGetAttributes) \
     X(cuProfilerStart) \
     X(cuProfilerStop) \
     X(cuStreamAddCallback) \
     X(cuStreamAttachMemAsync) \
+    X(cuStreamBatchMemOp) \
     X(cuStreamBeginCaptureToGraph) \
     X(cuStreamCopyAttributes) \
     X(cuStreamCreate) \
@@ -273,6 +283,10 @@
     X(cuStreamSynchronize) \
     X(cuStreamUpdateCaptureDependencies) \
     X(cuStreamWaitEvent) \
+    X(cuStreamWaitValue32) \
+    X(cuStreamWaitValue64) \
+    X(cuStreamWriteValue32) \
+    X(cuStreamWriteValue64) \
     X(cuSurfObjectCreate) \
     X(cuSurfObjectDestroy) \
     X(cuSurfObjectGetResourceDesc) \

@@ -516,6 +516,7 @@ bool cu_module_unload(struct cu_module *module)
 
         m->functions = f->next;
         free(f->name);
+        free(f->old);
         free(f);
     }
     while (m->variables != NULL) {

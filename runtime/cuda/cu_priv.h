@@ -95,6 +95,7 @@ struct cu_function {
     bool missing; /* the module has no such kernel, and the reason has been printed */
     bool has_limit;             /* cudaFuncSetAttribute has set a limit of dynamic shared memory: */
     unsigned max_dynamic_bytes;
+    struct cu_old_launch *old;  /* state of cuFuncSetBlockShape() and cuParamSetv(), from malloc(), or NULL */
 };
 /** Returns the limit of dynamic shared memory of a kernel that has @static_bytes of static shared memory. */
 unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_bytes);

@@ -4,7 +4,9 @@
 #include "check.h"
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <chrono>
 #include <string.h>
+#include <thread>
 
 __device__ int variable;
 extern "C" __global__ void triple(int *p)
@@ -13,6 +15,36 @@ extern "C" __global__ void triple(int *p)
 
     own[threadIdx.x] = p[threadIdx.x];
     p[threadIdx.x] = 3 * own[threadIdx.x];
+}
+
+extern "C" __global__ void place(float *p, int add, float factor)
+{
+    extern __shared__ float own[];
+
+    own[threadIdx.x] = (float)(blockIdx.y * 100 + blockIdx.x * 10 + threadIdx.x + add);
+    __syncthreads();
+    p[(blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x] = factor * own[threadIdx.x];
+}
+
+/* Launches whose arguments are state of the function. */
+static void old_launches(void)
+{
+    cudaFunction_t function = nullptr;
+    float *p = nullptr;
+
+    CHECK(cudaGetFuncBySymbol(&function, place) == cudaSuccess && cudaMallocManaged(&p, 64) == cudaSuccess);
+    memset(p, 0, 64);
+    CHECK(cuLaunch(function) == CUDA_ERROR_INVALID_VALUE); /* the block has no shape */
+    CHECK(cuFuncSetBlockShape(function, 2, 1, 1) == CUDA_SUCCESS && cuFuncSetSharedSize(function, 8) == CUDA_SUCCESS);
+    CHECK(cuParamSetv(function, 0, &p, 8) == CUDA_SUCCESS && cuParamSeti(function, 8, 5) == CUDA_SUCCESS);
+    CHECK(cuParamSetf(function, 12, 0.5f) == CUDA_SUCCESS && cuParamSetSize(function, 16) == CUDA_SUCCESS);
+    CHECK(cuLaunchGrid(function, 3, 2) == CUDA_SUCCESS && cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(p[0] == 2.5f && p[1] == 3 && p[4] == 12.5f && p[6] == 52.5f && p[11] == 63 && p[12] == 0);
+    CHECK(cuParamSeti(function, 8, 7) == CUDA_SUCCESS && cuLaunch(function) == CUDA_SUCCESS && p[0] == 3.5f && p[4] == 12.5f);
+    CHECK(cuLaunchGridAsync(function, 2, 1, CU_STREAM_PER_THREAD) == CUDA_SUCCESS && cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(p[2] == 8.5f && p[4] == 12.5f && cuLaunchGrid(function, 0, 1) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cuParamSetv(function, 4090, &p, 8) == CUDA_ERROR_INVALID_VALUE && cuFuncSetBlockShape(function, 0, 1, 1) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cudaFree(p) == cudaSuccess);
 }
 
 static void kernels(void)
@@ -203,6 +235,57 @@ static void streams(void)
     CHECK(driver_value.syncPolicy == CU_SYNC_POLICY_AUTO);
     CHECK(cuStreamSetAttribute(two, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &driver_value) == CUDA_SUCCESS);
     CHECK(cudaStreamDestroy(one) == cudaSuccess && cudaStreamDestroy(two) == cudaSuccess);
+}
+
+/* Values that a stream writes, and for which it waits. */
+static void values(void)
+{
+    CUstreamBatchMemOpParams list[3] = {};
+    unsigned long long wide = 0;
+    unsigned int *p = nullptr;
+    CUstream stream = nullptr;
+    CUgraph graph = nullptr;
+
+    CHECK(cudaMallocHost(&p, 32, 0) == cudaSuccess && cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    memset(p, 0, 32);
+    const CUdeviceptr at = (CUdeviceptr)p;
+    CHECK(cuStreamWriteValue32(stream, at, 7, 0) == CUDA_SUCCESS && p[0] == 7 && p[1] == 0);
+    CHECK(cuStreamWriteValue64_v2(stream, at + 8, 0x500000006, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) == CUDA_SUCCESS);
+    memcpy(&wide, p + 2, 8);
+    CHECK(wide == 0x500000006 && p[4] == 0);
+    CHECK(cuStreamWaitValue32(stream, at, 6, CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS);
+    CHECK(cuStreamWaitValue32(stream, at, 0xfffffff0, CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS); /* the comparison wraps around */
+    CHECK(cuStreamWaitValue32(stream, at, 0xc, CU_STREAM_WAIT_VALUE_AND) == CUDA_SUCCESS);
+    CHECK(cuStreamWaitValue32(stream, at, 0xf0, CU_STREAM_WAIT_VALUE_NOR) == CUDA_SUCCESS);
+    CHECK(cuStreamWaitValue64(stream, at + 8, 0x500000006, CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH) == CUDA_SUCCESS);
+    /* another thread writes the value, by a store or in another stream */
+    std::thread store([p] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); __atomic_store_n(p + 1, 3, __ATOMIC_RELEASE); });
+    CHECK(cuStreamWaitValue32(stream, at + 4, 3, CU_STREAM_WAIT_VALUE_EQ) == CUDA_SUCCESS && p[1] == 3);
+    store.join();
+    std::thread write([at] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); cuStreamWriteValue32(CU_STREAM_PER_THREAD, at + 4, 9, 0); });
+    CHECK(cuStreamWaitValue32(stream, at + 4, 9, CU_STREAM_WAIT_VALUE_EQ) == CUDA_SUCCESS && p[1] == 9);
+    write.join();
+    list[0].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    list[0].writeValue.address = at + 16;
+    list[0].writeValue.value = 11;
+    list[1].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    list[1].waitValue.address = at + 16;
+    list[1].waitValue.value = 11;
+    list[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    list[2].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    list[2].writeValue.address = at + 24;
+    list[2].writeValue.value64 = 1ull << 40;
+    CHECK(cuStreamBatchMemOp(stream, 3, list, 0) == CUDA_SUCCESS && p[4] == 11 && p[5] == 0 && p[6] == 0 && p[7] == 256);
+    list[0].writeValue.value = 12;
+    list[2].writeValue.address = at + 20; /* not a multiple of 8: no operation is executed */
+    CHECK(cuStreamBatchMemOp(stream, 3, list, 0) == CUDA_ERROR_INVALID_VALUE && p[4] == 11);
+    CHECK(cuStreamBatchMemOp(stream, 1, list, 1) == CUDA_ERROR_INVALID_VALUE && p[4] == 11);
+    CHECK(cuStreamWriteValue32(stream, (CUdeviceptr)&wide, 1, 0) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cuStreamWaitValue32(stream, at, 100, CU_STREAM_WAIT_VALUE_EQ) == CUDA_ERROR_LAUNCH_TIMEOUT); /* no thread writes it */
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS);
+    CHECK(cuStreamWriteValue32(stream, at, 8, 0) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && p[0] == 7);
+    CHECK(cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS && cudaGraphDestroy(graph) == cudaSuccess);
+    CHECK(cuStreamDestroy(stream) == CUDA_SUCCESS && cudaFreeHost(p) == cudaSuccess);
 }
 
 static void memory(void)
@@ -451,11 +534,13 @@ int main()
 {
     CHECK(cudaFree(0) == cudaSuccess && cuInit(0) == CUDA_SUCCESS);
     kernels();
+    old_launches();
     libraries();
     contexts();
     objects();
     addresses();
     streams();
+    values();
     memory();
     arrays();
     boxes();
