@@ -32,6 +32,7 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/calls/cu_old_launch.c \
 	%D%/cuda/calls/cu_queries.c \
 	%D%/cuda/calls/cu_thread_names.def \
+	%D%/cuda/calls/cu_user_object.c \
 	%D%/cuda/cu_capture.c \
 	%D%/cuda/cu_device.c \
 	%D%/cuda/cu_driver.c \

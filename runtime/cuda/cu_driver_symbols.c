@@ -123,7 +123,9 @@
     X(cuGraphNodeGetDependencies) \
     X(cuGraphNodeGetDependentNodes) \
     X(cuGraphNodeGetType) \
+    X(cuGraphReleaseUserObject) \
     X(cuGraphRemoveDependencies) \
+    X(cuGraphRetainUserObject) \
     X(cuGraphUpload) \
     X(cuInit) \
     X(cuIpcCloseMemHandle) \
@@ -295,7 +297,10 @@
     X(cuTexObjectGetResourceDesc) \
     X(cuTexObjectGetResourceViewDesc) \
     X(cuTexObjectGetTextureDesc) \
-    X(cuThreadExchangeStreamCaptureMode)
+    X(cuThreadExchangeStreamCaptureMode) \
+    X(cuUserObjectCreate) \
+    X(cuUserObjectRelease) \
+    X(cuUserObjectRetain)
 
 /* Functions of which later versions have other parameters: name, function, first version of CUDA that has this
  * function. */

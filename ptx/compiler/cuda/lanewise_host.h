@@ -259,6 +259,8 @@ typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUlib_st *cudaLibrary_t;
+typedef struct CUuserObject_st *cudaUserObject_t;
+enum { cudaUserObjectNoDestructorSync = 1, cudaGraphUserObjectMove = 1 };
 enum cudaJitOption {
     cudaJitMaxRegisters, cudaJitThreadsPerBlock, cudaJitWallTime, cudaJitInfoLogBuffer, cudaJitInfoLogBufferSizeBytes,
     cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes, cudaJitOptimizationLevel, cudaJitFallbackStrategy = 10,

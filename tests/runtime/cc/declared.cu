@@ -500,6 +500,45 @@ static void graphs(void)
     CHECK(cudaGraphExecDestroy(exec) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess);
 }
 
+static void count_end(void *value)
+{
+    ++*(int *)value;
+}
+
+/* The destructor is called once, when the program, the graph and the executable graph have ended their references. */
+static void user_objects(void)
+{
+    cudaGraphExecUpdateResultInfo info;
+    cudaUserObject_t object = nullptr;
+    CUuserObject second = nullptr;
+    cudaGraph_t graph = nullptr, clone = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    cudaGraphNode_t node;
+    int ends = 0, others = 0;
+
+    CHECK(cudaUserObjectCreate(&object, &ends, count_end, 2, 0) == cudaErrorInvalidValue);
+    CHECK(cudaUserObjectCreate(&object, &ends, count_end, 0, cudaUserObjectNoDestructorSync) == cudaErrorInvalidValue);
+    CHECK(cudaUserObjectCreate(&object, &ends, count_end, 2, cudaUserObjectNoDestructorSync) == cudaSuccess);
+    CHECK(cudaGraphCreate(&graph, 0) == cudaSuccess && cudaGraphAddEmptyNode(&node, graph, nullptr, 0) == cudaSuccess);
+    CHECK(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove) == cudaSuccess);
+    CHECK(cudaGraphRetainUserObject(graph, object) == cudaSuccess && cudaGraphReleaseUserObject(graph, object) == cudaSuccess);
+    CHECK(cudaGraphReleaseUserObject(graph, object, 2) == cudaErrorInvalidValue);
+    CHECK(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess && cudaGraphClone(&clone, graph) == cudaSuccess);
+    CHECK(cudaUserObjectRelease(object, 2) == cudaErrorInvalidValue && cudaUserObjectRelease(object) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess && cudaGraphDestroy(clone) == cudaSuccess && ends == 0);
+    CHECK(cudaGraphLaunch(exec, 0) == cudaSuccess && ends == 0);
+    CHECK(cuUserObjectCreate(&second, &others, count_end, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) == CUDA_SUCCESS);
+    CHECK(cuUserObjectRetain(second, 3) == CUDA_SUCCESS && cuUserObjectRelease(second, 3) == CUDA_SUCCESS && others == 0);
+    CHECK(cudaGraphCreate(&graph, 0) == cudaSuccess && cudaGraphAddEmptyNode(&node, graph, nullptr, 0) == cudaSuccess);
+    CHECK(cuGraphRetainUserObject(graph, second, 1, CU_GRAPH_USER_OBJECT_MOVE) == CUDA_SUCCESS);
+    /* an update ends the former references of the executable graph, which then has those of the other graph */
+    CHECK(cudaGraphExecUpdate(exec, graph, &info) == cudaSuccess && ends == 1 && others == 0);
+    CHECK(cudaUserObjectRetain(object) == cudaErrorInvalidValue);
+    CHECK(cuGraphReleaseUserObject(graph, second, 1) == CUDA_SUCCESS && others == 0);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess && others == 0);
+    CHECK(cudaGraphExecDestroy(exec) == cudaSuccess && others == 1 && ends == 1);
+}
+
 /* A table of functions, with their types. */
 static void table(void)
 {
@@ -546,6 +585,7 @@ int main()
     boxes();
     pools();
     graphs();
+    user_objects();
     table();
     puts(wrong == 0 ? "all right" : "wrong");
     return wrong != 0;
