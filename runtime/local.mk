@@ -25,9 +25,14 @@ noinst_LIBRARIES += libcuda-runtime.a
 libcuda_runtime_a_SOURCES = \
 	%D%/cuda/calls/cu_absent.c \
 	%D%/cuda/calls/cu_absent.def \
+	%D%/cuda/calls/cu_copies.c \
 	%D%/cuda/calls/cu_driver_same.c \
+	%D%/cuda/calls/cu_libraries.c \
+	%D%/cuda/calls/cu_memory_ops.c \
+	%D%/cuda/calls/cu_old_launch.c \
 	%D%/cuda/calls/cu_queries.c \
 	%D%/cuda/calls/cu_thread_names.def \
+	%D%/cuda/calls/cu_user_object.c \
 	%D%/cuda/cu_capture.c \
 	%D%/cuda/cu_device.c \
 	%D%/cuda/cu_driver.c \

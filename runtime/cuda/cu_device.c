@@ -317,6 +317,7 @@ CU_API cudaError_t cudaDeviceReset(void)
             (void)lanewise_pending_limit(rt_machine(), (uint32_t)limit_rows[LIMIT_PENDING].initial);
     }
     rt_unlock();
+    cu_user_objects_end();
     error = cu_return(error);
     if (error == cudaSuccess)
         cu_runtime_reset();

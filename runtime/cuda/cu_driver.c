@@ -19,7 +19,8 @@ enum { DRIVER_VERSION = 13000, MAX_CONTEXTS = 64 };
 /** A context. A context has no memory or modules of its own, because the process has one device with one memory. */
 struct cu_context {
     struct cu_context *next;
-    unsigned flags;
+    unsigned flags, attached; /* attached: calls of cuCtxAttach() without a call of cuCtxDetach() */
+    unsigned long long id;    /* 0: the primary context */
 };
 
 /* This state is global, because a process has one device. Each thread has a stack of contexts; the last one is current. */
@@ -28,6 +29,7 @@ static struct {
     struct cu_context *contexts;
     struct cu_context primary;
     unsigned primary_references;
+    unsigned long long last_id;
 } driver;
 static _Thread_local struct {
     CUcontext stack[MAX_CONTEXTS];
@@ -345,6 +347,7 @@ CU_API CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice device)
         return cu_driver_return(CUDA_ERROR_OUT_OF_MEMORY);
     rt_lock();
     context->flags = flags;
+    context->id = ++driver.last_id;
     result = cu_device_error();
     if (result == CUDA_SUCCESS)
         result = push(context);
@@ -484,6 +487,62 @@ CU_API CUresult cuCtxGetFlags(unsigned *out)
         *out = current_context()->flags;
     rt_unlock();
     return cu_driver_return(result);
+}
+
+CU_API CUresult cuCtxSetFlags(unsigned flags)
+{
+    CUresult result = cu_flags_are_valid(flags) ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && current_context() == &driver.primary)
+        result = CU_DRIVER(cudaSetDeviceFlags(flags));
+    else if (result == CUDA_SUCCESS)
+        current_context()->flags = flags;
+    rt_unlock();
+    return cu_driver_return(result);
+}
+
+/** Gets a number that no other context of the process has. Without @context, that of the current context. */
+CU_API CUresult cuCtxGetId(CUcontext context, unsigned long long *out)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && context != NULL && !is_context(context))
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS)
+        *out = (context != NULL ? context : current_context())->id + 1;
+    rt_unlock();
+    return cu_driver_return(result);
+}
+
+CU_API CUresult cuCtxAttach(CUcontext *out, unsigned flags)
+{
+    CUresult result = out != NULL && flags == 0 ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS) {
+        *out = current_context();
+        (*out)->attached++;
+    }
+    rt_unlock();
+    return cu_driver_return(result);
+}
+
+/** Undoes cuCtxAttach(). The last call destroys a context that cuCtxCreate() has created. */
+CU_API CUresult cuCtxDetach(CUcontext context)
+{
+    CUresult result = cu_need_context();
+    bool is_last;
+
+    rt_lock();
+    is_last = result == CUDA_SUCCESS && current_context() == context && context->attached == 0;
+    if (result == CUDA_SUCCESS && (current_context() != context || (is_last && context == &driver.primary)))
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS && !is_last)
+        context->attached--;
+    rt_unlock();
+    return result == CUDA_SUCCESS && is_last ? cuCtxDestroy(context) : cu_driver_return(result);
 }
 
 CU_API CUresult cuCtxGetApiVersion(CUcontext context, unsigned *out)

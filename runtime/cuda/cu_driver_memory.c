@@ -322,12 +322,15 @@ CU_API CUresult cuMemcpy3DAsync(const struct cu_copy_3d *c, CUstream stream)
     return cu_driver_return(copy_box(c, stream, false));
 }
 CU_ALIAS(cuMemcpy3DAsync, cuMemcpy3DAsync_v2);
+/* The parameters of a copy between contexts differ only by the contexts, which are in place of reserved members. */
+CU_ALIAS(cuMemcpy3DAsync, cuMemcpy3DPeerAsync);
 
 CU_API CUresult cuMemcpy3D(const struct cu_copy_3d *c)
 {
     return cu_driver_return(copy_box(c, NULL, true));
 }
 CU_ALIAS(cuMemcpy3D, cuMemcpy3D_v2);
+CU_ALIAS(cuMemcpy3D, cuMemcpy3DPeer);
 
 static struct cu_side side_of(const struct side_2d *s)
 {

@@ -75,7 +75,7 @@ static bool is_later_ptx(const char *text, size_t bytes)
 }
 
 /** Loads a module from an image, and sets *@out to its handle. The caller holds the lock. */
-static cudaError_t load_image(struct cu_module **out, const void *image, const struct logs *logs)
+static cudaError_t load_image_with(struct cu_module **out, const void *image, const struct logs *logs)
 {
     lanewise_module *module;
     const void *text;
@@ -98,6 +98,19 @@ static cudaError_t load_image(struct cu_module **out, const void *image, const s
     return error;
 }
 
+cudaError_t cu_module_load(struct cu_module **out, const void *image, unsigned count, int *options, void **values)
+{
+    const struct logs logs = read_options(count, options, values);
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_device_error();
+    if (error == cudaSuccess)
+        error = load_image_with(out, image, &logs);
+    rt_unlock();
+    return error;
+}
+
 CU_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, int *options, void **values)
 {
     const struct logs logs = read_options(count, options, values);
@@ -107,7 +120,7 @@ CU_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned co
         return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     if (result == CUDA_SUCCESS)
-        result = cu_result(load_image(out, image, &logs));
+        result = cu_result(load_image_with(out, image, &logs));
     rt_unlock();
     return cu_driver_return(result);
 }
@@ -118,8 +131,7 @@ CU_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
 }
 CU_ALIAS(cuModuleLoadData, cuModuleLoadFatBinary);
 
-/** Reads a file into memory, and appends two zero bytes. Returns NULL if the file cannot be read. */
-static char *read_file(const char *path, size_t *bytes)
+char *cu_file_read(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
     char *text = NULL;
@@ -146,7 +158,7 @@ CU_API CUresult cuModuleLoad(CUmodule *out, const char *path)
 
     if (out == NULL || path == NULL)
         return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
-    text = read_file(path, &bytes);
+    text = cu_file_read(path, &bytes);
     if (text == NULL)
         return cu_driver_return(CUDA_ERROR_FILE_NOT_FOUND);
     result = cuModuleLoadData(out, text);
@@ -368,7 +380,7 @@ CU_ALIAS(cuLinkAddData, cuLinkAddData_v2);
 CU_API CUresult cuLinkAddFile(struct link *handle, int type, const char *path, unsigned count, int *options, void **values)
 {
     size_t bytes;
-    char *text = path != NULL ? read_file(path, &bytes) : NULL;
+    char *text = path != NULL ? cu_file_read(path, &bytes) : NULL;
     CUresult result = path == NULL ? CUDA_ERROR_INVALID_VALUE
                       : text == NULL
                           ? CUDA_ERROR_FILE_NOT_FOUND

@@ -66,6 +66,11 @@ CUresult cu_need_context(void);
  *  program was compiled, such as 13000. Returns NULL if there is no such function. */
 void *cu_driver_symbol(const char *name, int version);
 
+/** Reads a file into memory, and appends two zero bytes. Returns NULL if the file cannot be read. The caller frees the memory. */
+char *cu_file_read(const char *path, size_t *bytes);
+/** Loads a module from an image, with options of cuModuleLoadDataEx(); not locked. */
+cudaError_t cu_module_load(struct cu_module **out, const void *image, unsigned count, int *options, void **values);
+
 /** Source or destination of a copy of three dimensions. */
 struct cu_side {
     size_t x, y, z, lod;

@@ -10,8 +10,10 @@
     X(cuArrayCreate) \
     X(cuArrayDestroy) \
     X(cuArrayGetDescriptor) \
+    X(cuCtxAttach) \
     X(cuCtxCreate) \
     X(cuCtxDestroy) \
+    X(cuCtxDetach) \
     X(cuCtxDisablePeerAccess) \
     X(cuCtxEnablePeerAccess) \
     X(cuCtxGetApiVersion) \
@@ -19,6 +21,7 @@
     X(cuCtxGetCurrent) \
     X(cuCtxGetDevice) \
     X(cuCtxGetFlags) \
+    X(cuCtxGetId) \
     X(cuCtxGetLimit) \
     X(cuCtxGetSharedMemConfig) \
     X(cuCtxGetStreamPriorityRange) \
@@ -26,6 +29,7 @@
     X(cuCtxPushCurrent) \
     X(cuCtxSetCacheConfig) \
     X(cuCtxSetCurrent) \
+    X(cuCtxSetFlags) \
     X(cuCtxSetLimit) \
     X(cuCtxSetSharedMemConfig) \
     X(cuCtxSynchronize) \
@@ -38,7 +42,9 @@
     X(cuDeviceGetDefaultMemPool) \
     X(cuDeviceGetMemPool) \
     X(cuDeviceGetName) \
+    X(cuDeviceGetP2PAttribute) \
     X(cuDeviceGetPCIBusId) \
+    X(cuDeviceGetTexture1DLinearMaxWidth) \
     X(cuDeviceGetUuid) \
     X(cuDevicePrimaryCtxGetState) \
     X(cuDevicePrimaryCtxRelease) \
@@ -58,9 +64,14 @@
     X(cuFuncGetAttribute) \
     X(cuFuncGetModule) \
     X(cuFuncGetName) \
+    X(cuFuncGetParamInfo) \
+    X(cuFuncIsLoaded) \
+    X(cuFuncLoad) \
     X(cuFuncSetAttribute) \
+    X(cuFuncSetBlockShape) \
     X(cuFuncSetCacheConfig) \
     X(cuFuncSetSharedMemConfig) \
+    X(cuFuncSetSharedSize) \
     X(cuGetErrorName) \
     X(cuGetErrorString) \
     X(cuGetExportTable) \
@@ -112,7 +123,9 @@
     X(cuGraphNodeGetDependencies) \
     X(cuGraphNodeGetDependentNodes) \
     X(cuGraphNodeGetType) \
+    X(cuGraphReleaseUserObject) \
     X(cuGraphRemoveDependencies) \
+    X(cuGraphRetainUserObject) \
     X(cuGraphUpload) \
     X(cuInit) \
     X(cuIpcCloseMemHandle) \
@@ -122,15 +135,22 @@
     X(cuIpcOpenMemHandle) \
     X(cuKernelGetAttribute) \
     X(cuKernelGetFunction) \
+    X(cuKernelGetLibrary) \
     X(cuKernelGetName) \
+    X(cuKernelGetParamInfo) \
     X(cuKernelSetAttribute) \
     X(cuKernelSetCacheConfig) \
+    X(cuLaunch) \
     X(cuLaunchCooperativeKernel) \
+    X(cuLaunchGrid) \
+    X(cuLaunchGridAsync) \
     X(cuLaunchHostFunc) \
     X(cuLaunchKernel) \
     X(cuLaunchKernelEx) \
+    X(cuLibraryEnumerateKernels) \
     X(cuLibraryGetGlobal) \
     X(cuLibraryGetKernel) \
+    X(cuLibraryGetKernelCount) \
     X(cuLibraryGetModule) \
     X(cuLibraryLoadData) \
     X(cuLibraryLoadFromFile) \
@@ -158,7 +178,9 @@
     X(cuMemGetAddressRange) \
     X(cuMemGetAllocationGranularity) \
     X(cuMemGetAllocationPropertiesFromHandle) \
+    X(cuMemGetDefaultMemPool) \
     X(cuMemGetInfo) \
+    X(cuMemGetMemPool) \
     X(cuMemHostAlloc) \
     X(cuMemHostGetDevicePointer) \
     X(cuMemHostGetFlags) \
@@ -179,6 +201,7 @@
     X(cuMemRelease) \
     X(cuMemRetainAllocationHandle) \
     X(cuMemSetAccess) \
+    X(cuMemSetMemPool) \
     X(cuMemUnmap) \
     X(cuMemcpy) \
     X(cuMemcpy2D) \
@@ -186,11 +209,22 @@
     X(cuMemcpy2DUnaligned) \
     X(cuMemcpy3D) \
     X(cuMemcpy3DAsync) \
+    X(cuMemcpy3DBatchAsync) \
+    X(cuMemcpy3DPeer) \
+    X(cuMemcpy3DPeerAsync) \
     X(cuMemcpyAsync) \
+    X(cuMemcpyAtoA) \
+    X(cuMemcpyAtoD) \
+    X(cuMemcpyAtoH) \
+    X(cuMemcpyAtoHAsync) \
+    X(cuMemcpyBatchAsync) \
+    X(cuMemcpyDtoA) \
     X(cuMemcpyDtoD) \
     X(cuMemcpyDtoDAsync) \
     X(cuMemcpyDtoH) \
     X(cuMemcpyDtoHAsync) \
+    X(cuMemcpyHtoA) \
+    X(cuMemcpyHtoAAsync) \
     X(cuMemcpyHtoD) \
     X(cuMemcpyHtoDAsync) \
     X(cuMemcpyPeer) \
@@ -207,6 +241,7 @@
     X(cuMemsetD32Async) \
     X(cuMemsetD8) \
     X(cuMemsetD8Async) \
+    X(cuModuleEnumerateFunctions) \
     X(cuModuleGetFunction) \
     X(cuModuleGetFunctionCount) \
     X(cuModuleGetGlobal) \
@@ -221,12 +256,17 @@
     X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) \
     X(cuOccupancyMaxPotentialBlockSize) \
     X(cuOccupancyMaxPotentialBlockSizeWithFlags) \
+    X(cuParamSetSize) \
+    X(cuParamSetf) \
+    X(cuParamSeti) \
+    X(cuParamSetv) \
     X(cuPointerGetAttribute) \
     X(cuPointerGetAttributes) \
     X(cuProfilerStart) \
     X(cuProfilerStop) \
     X(cuStreamAddCallback) \
     X(cuStreamAttachMemAsync) \
+    X(cuStreamBatchMemOp) \
     X(cuStreamBeginCaptureToGraph) \
     X(cuStreamCopyAttributes) \
     X(cuStreamCreate) \
@@ -245,11 +285,22 @@
     X(cuStreamSynchronize) \
     X(cuStreamUpdateCaptureDependencies) \
     X(cuStreamWaitEvent) \
+    X(cuStreamWaitValue32) \
+    X(cuStreamWaitValue64) \
+    X(cuStreamWriteValue32) \
+    X(cuStreamWriteValue64) \
     X(cuSurfObjectCreate) \
     X(cuSurfObjectDestroy) \
+    X(cuSurfObjectGetResourceDesc) \
     X(cuTexObjectCreate) \
     X(cuTexObjectDestroy) \
-    X(cuThreadExchangeStreamCaptureMode)
+    X(cuTexObjectGetResourceDesc) \
+    X(cuTexObjectGetResourceViewDesc) \
+    X(cuTexObjectGetTextureDesc) \
+    X(cuThreadExchangeStreamCaptureMode) \
+    X(cuUserObjectCreate) \
+    X(cuUserObjectRelease) \
+    X(cuUserObjectRetain)
 
 /* Functions of which later versions have other parameters: name, function, first version of CUDA that has this
  * function. */
@@ -257,6 +308,7 @@
     X(cuMemAdvise, cuMemAdvise_v2, 12020) \
     X(cuMemPrefetchAsync, cuMemPrefetchAsync_v2, 12020) \
     X(cuMemcpyBatchAsync, cuMemcpyBatchAsync_v2, 13000) \
+    X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2, 13000) \
     X(cuGraphAddDependencies, cuGraphAddDependencies_v2, 12030) \
     X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000) \
     X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000) \

@@ -246,6 +246,7 @@ void cu_graph_free(struct cu_graph *graph)
     if (graph == NULL)
         return;
     cu_conditions_forget(graph);
+    cu_references_end(graph);
     for (struct cu_graph **at = &graphs; *at != NULL; at = &(*at)->next)
         if (*at == graph) {
             *at = graph->next;
@@ -353,6 +354,8 @@ cudaError_t cu_graph_copy(const struct cu_graph *graph, struct cu_graph **out)
     if (error == cudaSuccess && made->nodes.count != graph->nodes.count)
         error = cudaErrorInvalidValue; /* nodes depend on each other in a cycle */
     if (error == cudaSuccess)
+        error = cu_references_copy(graph, made);
+    if (error == cudaSuccess)
         *out = made;
     else
         cu_graph_free(made);
@@ -398,6 +401,7 @@ CU_API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
         error = cudaSuccess;
     }
     rt_unlock();
+    cu_user_objects_end();
     return cu_return(error);
 }
 
@@ -589,6 +593,7 @@ CU_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
         error = cudaSuccess;
     }
     rt_unlock();
+    cu_user_objects_end();
     return cu_return(error);
 }
 

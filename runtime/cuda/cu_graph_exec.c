@@ -120,6 +120,7 @@ CU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
         error = cudaSuccess;
     }
     rt_unlock();
+    cu_user_objects_end();
     return cu_return(error);
 }
 
@@ -146,6 +147,7 @@ CU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
             destroy(exec);
     }
     rt_unlock();
+    cu_user_objects_end();
     return cu_return(error);
 }
 
@@ -351,7 +353,11 @@ CU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, 
     if (is_exec(exec) && cu_is_graph(graph))
         error = cu_graph_copy(graph, &copy);
     if (error == cudaSuccess && are_alike(exec->graph, copy, &info.result, &different)) {
+        struct cu_reference *const references = exec->graph->references;
+
         exchange(exec->graph, copy);
+        exec->graph->references = copy->references;
+        copy->references = references;
         info.result = 0;
     } else if (error == cudaSuccess) {
         error = cudaErrorGraphExecUpdateFailure;
@@ -363,5 +369,6 @@ CU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, 
     if (out != NULL)
         *out = info;
     rt_unlock();
+    cu_user_objects_end();
     return cu_return(error);
 }

@@ -38,6 +38,8 @@ struct cu_array {
 bool cu_is_array(const struct cu_array *array);
 /** Frees all arrays of the program, but not their memory; locked. */
 void cu_arrays_reset(void);
+/** Forgets the descriptions of all texture and surface objects; locked. */
+void cu_textures_reset(void);
 /** Returns the size of a texel, or 0 if the format is not valid. */
 unsigned cu_texel_bytes(const struct cudaChannelFormatDesc *format);
 /** Memory pools. The caller of all but cu_pool_allocate() holds the lock. */
@@ -185,12 +187,25 @@ struct cu_node {
     uint64_t id, origin;   /* id: different for all nodes; origin: id of the node of which this is a copy, or 0 */
     bool marked;           /* for functions that traverse the graph */
 };
+/** References of a graph to a user object (calls/cu_user_object.c). */
+struct cu_reference {
+    struct cu_reference *next;
+    struct cu_user_object *object;
+    uint64_t count;
+};
 struct cu_graph {
     struct cu_graph *next; /* list of all graphs that the program may use */
     struct cu_nodes nodes; /* in the order in which they were added */
     bool belongs;          /* the graph belongs to a node, so the program must not destroy it */
     bool captures;         /* a capture adds nodes */
+    struct cu_reference *references;
 };
+/** Adds the references of a graph to those of a copy; locked. */
+cudaError_t cu_references_copy(const struct cu_graph *from, struct cu_graph *to);
+/** Ends all references of a graph; locked. */
+void cu_references_end(struct cu_graph *graph);
+/** Calls the destructors of the objects whose last reference has ended. Called without the lock after graphs may have been freed. */
+void cu_user_objects_end(void);
 bool cu_is_graph(const struct cu_graph *graph);
 cudaError_t cu_graph_new(struct cu_graph **out);
 void cu_graph_free(struct cu_graph *graph);

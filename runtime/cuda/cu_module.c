@@ -516,6 +516,7 @@ bool cu_module_unload(struct cu_module *module)
 
         m->functions = f->next;
         free(f->name);
+        free(f->old);
         free(f);
     }
     while (m->variables != NULL) {
@@ -730,7 +731,17 @@ unsigned cu_module_function_count(const struct cu_module *m)
 {
     unsigned count = 0;
 
-    while (lanewise_kernel_at(m->module, count) != NULL)
+    while (m->module != NULL && lanewise_kernel_at(m->module, count) != NULL)
         count++;
     return count;
+}
+
+cudaError_t cu_module_functions(struct cu_module *m, unsigned count, struct cu_function **out)
+{
+    const unsigned all = cu_module_function_count(m);
+    cudaError_t error = cudaSuccess;
+
+    for (unsigned i = 0; i < all && i < count && error == cudaSuccess; i++)
+        error = cu_module_function(m, lanewise_kernel_name(lanewise_kernel_at(m->module, i)), &out[i]);
+    return error;
 }

@@ -95,6 +95,7 @@ struct cu_function {
     bool missing; /* the module has no such kernel, and the reason has been printed */
     bool has_limit;             /* cudaFuncSetAttribute has set a limit of dynamic shared memory: */
     unsigned max_dynamic_bytes;
+    struct cu_old_launch *old;  /* state of cuFuncSetBlockShape() and cuParamSetv(), from malloc(), or NULL */
 };
 /** Returns the limit of dynamic shared memory of a kernel that has @static_bytes of static shared memory. */
 unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_bytes);
@@ -161,5 +162,7 @@ cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out);
 cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_function **out);
 cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes);
 unsigned cu_module_function_count(const struct cu_module *m);
+/** Gets the first functions of a module, at most @count. */
+cudaError_t cu_module_functions(struct cu_module *m, unsigned count, struct cu_function **out);
 
 #endif

@@ -178,7 +178,7 @@ static void more_functions(void *function, unsigned long long memory)
     IS(0, CU(cudaInitDevice, 0, 0u, 0u));
     IS(801, CU(cuGreenCtxCreate, NULL));
     IS(801, CU(cuGreenCtxCreate, NULL));
-    IS(801, CU(cudaUserObjectCreate, NULL));
+    IS(801, CU(cudaImportExternalMemory, NULL));
     IS(801, CU(cudaGetLastError));
 }
 

@@ -100,6 +100,14 @@ template <class F> inline cudaError_t cudaFuncGetName(const char **name, F *kern
 {
     return cudaFuncGetName(name, (const void *)kernel);
 }
+template <class F> inline cudaError_t cudaGetKernel(cudaKernel_t *kernel, F *stub)
+{
+    return cudaGetKernel(kernel, (const void *)stub);
+}
+template <class T> inline cudaError_t cudaLibraryGetGlobal(T **p, size_t *size, cudaLibrary_t library, const char *name)
+{
+    return cudaLibraryGetGlobal((void **)p, size, library, name);
+}
 template <class F> inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, F *kernel)
 {
     return cudaGetFuncBySymbol(function, (const void *)kernel);

@@ -48,6 +48,13 @@ typedef enum CUdevice_attribute_enum {
     CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED = 107, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115
 } CUdevice_attribute;
 /* clang-format on */
+typedef enum CUdevice_P2PAttribute_enum {
+    CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
+    CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED
+} CUdevice_P2PAttribute;
+typedef enum CUfunctionLoadingState_enum {
+    CU_FUNCTION_LOADING_STATE_UNLOADED, CU_FUNCTION_LOADING_STATE_LOADED, CU_FUNCTION_LOADING_STATE_MAX
+} CUfunctionLoadingState;
 typedef enum CUcomputemode_enum {
     CU_COMPUTEMODE_DEFAULT LW_OR(0), CU_COMPUTEMODE_PROHIBITED = 2, CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
 } CUcomputemode;
@@ -124,7 +131,7 @@ typedef int CUdevice;
 typedef unsigned long long CUdeviceptr, CUtexObject, CUsurfObject;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
-typedef struct CUlib_st *CUlibrary;
+typedef cudaLibrary_t CUlibrary;
 typedef cudaFunction_t CUfunction;
 typedef cudaKernel_t CUkernel;
 typedef cudaStream_t CUstream;
@@ -165,6 +172,21 @@ typedef struct CUDA_MEMCPY3D_st {
     void *reserved1;
     size_t dstPitch, dstHeight, WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
+typedef struct CUDA_MEMCPY3D_PEER_st {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    CUmemorytype srcMemoryType;
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    CUarray srcArray;
+    CUcontext srcContext;
+    size_t srcPitch, srcHeight, dstXInBytes, dstY, dstZ, dstLOD;
+    CUmemorytype dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    CUarray dstArray;
+    CUcontext dstContext;
+    size_t dstPitch, dstHeight, WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D_PEER;
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
     size_t Width, Height;
     CUarray_format Format;
@@ -234,6 +256,8 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
 CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device);
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id);
 CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer);
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *width, CUarray_format format, unsigned int channels, CUdevice device);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
@@ -249,6 +273,10 @@ CUresult cuCtxSetCurrent(CUcontext context);
 CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxGetFlags(unsigned int *flags);
+CUresult cuCtxSetFlags(unsigned int flags);
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id);
+CUresult cuCtxAttach(CUcontext *context, unsigned int flags);
+CUresult cuCtxDetach(CUcontext context);
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version);
 CUresult cuCtxSynchronize(void);
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit);
@@ -271,6 +299,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image);
 CUresult cuModuleUnload(CUmodule module);
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module);
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule module);
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
 CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule module, const char *name);
 CUresult cuLinkCreate(unsigned int count, CUjit_option *options, void **values, CUlinkState *state);
@@ -285,6 +314,9 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config);
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size);
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function);
+CUresult cuFuncLoad(CUfunction function);
 CUresult cuFuncGetName(const char **name, CUfunction function);
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
                         unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **parameters,
@@ -292,6 +324,16 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                    unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
                                    CUstream stream, void **parameters);
+/* The launches of CUDA 3, whose block, shared memory and arguments are state of the function. */
+CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z);
+CUresult cuFuncSetSharedSize(CUfunction function, unsigned int size);
+CUresult cuParamSetSize(CUfunction function, unsigned int size);
+CUresult cuParamSeti(CUfunction function, int offset, unsigned int value);
+CUresult cuParamSetf(CUfunction function, int offset, float value);
+CUresult cuParamSetv(CUfunction function, int offset, void *from, unsigned int size);
+CUresult cuLaunch(CUfunction function);
+CUresult cuLaunchGrid(CUfunction function, int width, int height);
+CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream);
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int block, size_t shared);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction function, int block, size_t shared,
@@ -334,6 +376,15 @@ CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy);
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream);
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy);
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream);
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *copy);
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream);
+CUresult cuMemcpyHtoA(CUarray to, size_t to_offset, const void *from, size_t size);
+CUresult cuMemcpyHtoAAsync(CUarray to, size_t to_offset, const void *from, size_t size, CUstream stream);
+CUresult cuMemcpyDtoA(CUarray to, size_t to_offset, CUdeviceptr from, size_t size);
+CUresult cuMemcpyAtoH(void *to, CUarray from, size_t from_offset, size_t size);
+CUresult cuMemcpyAtoHAsync(void *to, CUarray from, size_t from_offset, size_t size, CUstream stream);
+CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, size_t from_offset, size_t size);
+CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t size);
 CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t count);
 CUresult cuMemsetD16(CUdeviceptr p, unsigned short value, size_t count);
 CUresult cuMemsetD32(CUdeviceptr p, unsigned int value, size_t count);
@@ -356,6 +407,10 @@ CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resour
 CUresult cuTexObjectDestroy(CUtexObject object);
 CUresult cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *resource);
 CUresult cuSurfObjectDestroy(CUsurfObject object);
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject object);
+CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *texture, CUtexObject object);
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *view, CUtexObject object);
+CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject object);
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority);
@@ -392,7 +447,8 @@ LW_V2(cuMemHostGetDevicePointer) LW_V2(cuMemHostRegister) LW_V2(cuIpcOpenMemHand
 LW_V2(cuMemcpy) LW_V2(cuMemcpyHtoD) LW_V2(cuMemcpyDtoH) LW_V2(cuMemcpyDtoD)
 LW_V2(cuMemcpyAsync) LW_V2(cuMemcpyHtoDAsync) LW_V2(cuMemcpyDtoHAsync) LW_V2(cuMemcpyDtoDAsync)
 LW_V2(cuMemcpy2D) LW_V2(cuMemcpy2DUnaligned) LW_V2(cuMemcpy2DAsync) LW_V2(cuMemcpy3D) LW_V2(cuMemcpy3DAsync)
-LW_V2(cuMemsetD8) LW_V2(cuMemsetD16) LW_V2(cuMemsetD32) LW_V2(cuMemsetD2D8) LW_V2(cuMemsetD2D16) LW_V2(cuMemsetD2D32)
+LW_V2(cuMemcpyHtoA) LW_V2(cuMemcpyHtoAAsync) LW_V2(cuMemcpyDtoA) LW_V2(cuMemcpyAtoH) LW_V2(cuMemcpyAtoHAsync) LW_V2(cuMemcpyAtoD)
+LW_V2(cuMemcpyAtoA) LW_V2(cuMemsetD8) LW_V2(cuMemsetD16) LW_V2(cuMemsetD32) LW_V2(cuMemsetD2D8) LW_V2(cuMemsetD2D16) LW_V2(cuMemsetD2D32)
 LW_V2(cuArrayCreate) LW_V2(cuArrayGetDescriptor) LW_V2(cuArray3DCreate) LW_V2(cuArray3DGetDescriptor)
 LW_V2(cuStreamDestroy) LW_V2(cuEventDestroy) LW_V2(cuEventElapsedTime)
 #undef LW_V2

@@ -77,6 +77,8 @@ typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
 #define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
 #define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
 
+typedef cudaUserObject_t CUuserObject;
+enum { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1, CU_GRAPH_USER_OBJECT_MOVE = 1 };
 LW_C_BEGIN
 LW_GRAPH_FUNCTIONS(CUresult, cuGraph)
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
@@ -135,6 +137,11 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRA
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log, size_t size);
 CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags);
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result);
+CUresult cuUserObjectCreate(CUuserObject *object, void *value, CUhostFn destroy, unsigned int count, unsigned int flags);
+CUresult cuUserObjectRetain(CUuserObject object, unsigned int count);
+CUresult cuUserObjectRelease(CUuserObject object, unsigned int count);
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags);
+CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count);
 LW_C_END
 
 /* CUDA 12 and 13 */

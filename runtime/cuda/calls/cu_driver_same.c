@@ -18,6 +18,10 @@ CU_SAME(cuMemPoolGetAccess, cudaMemPoolGetAccess, (int *flags, CUmemoryPool pool
 CU_SAME(cuDeviceGetDefaultMemPool, cudaDeviceGetDefaultMemPool, (CUmemoryPool *out, CUdevice device), (out, device))
 CU_SAME(cuDeviceGetMemPool, cudaDeviceGetMemPool, (CUmemoryPool *out, CUdevice device), (out, device))
 CU_SAME(cuDeviceSetMemPool, cudaDeviceSetMemPool, (CUdevice device, CUmemoryPool pool), (device, pool))
+CU_SAME(cuMemGetDefaultMemPool, cudaMemGetDefaultMemPool, (CUmemoryPool *out, const void *location, int allocation),
+        (out, location, allocation))
+CU_SAME(cuMemGetMemPool, cudaMemGetMemPool, (CUmemoryPool *out, const void *location, int allocation), (out, location, allocation))
+CU_SAME(cuMemSetMemPool, cudaMemSetMemPool, (const void *location, int allocation, CUmemoryPool pool), (location, allocation, pool))
 cudaError_t cudaMallocFromPoolAsync(void **out, size_t bytes, CUmemoryPool pool, CUstream stream);
 CU_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)
 {

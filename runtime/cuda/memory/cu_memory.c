@@ -402,6 +402,7 @@ void cu_memory_reset(void)
     cu_virtual_reset();
     cu_graph_memory_reset();
     cu_arrays_reset();
+    cu_textures_reset();
     cu_pools_reset();
     for (unsigned i = 0; i < LISTS; i++)
         while (memory.list[i] != NULL) {

@@ -12,7 +12,7 @@
 enum pool_attribute {
     REUSE_EVENTS = 1, REUSE_OPPORTUNISTIC, REUSE_INTERNAL, RELEASE_THRESHOLD, RESERVED_NOW, RESERVED_HIGH, USED_NOW, USED_HIGH
 };
-enum { LOCATION_DEVICE = 1, ALLOCATION_PINNED = 1, ACCESS_READ_WRITE = 3 };
+enum { LOCATION_NONE, LOCATION_DEVICE, LOCATION_HOST, LOCATION_NODE, ALLOCATION_PINNED = 1, ALLOCATION_MANAGED, ACCESS_READ_WRITE = 3 };
 
 struct cu_pool {
     struct cu_pool *next;
@@ -112,6 +112,39 @@ CU_API cudaError_t cudaDeviceSetMemPool(int device, struct cu_pool *pool)
         current = pool;
     rt_unlock();
     return cu_return(error);
+}
+
+/** Returns the error of a request for the pool of a place and kind of memory. The only pools are those of device memory. */
+static cudaError_t place_error(const struct location *location, int allocation)
+{
+    if (location == NULL || allocation < ALLOCATION_PINNED || allocation > ALLOCATION_MANAGED)
+        return cudaErrorInvalidValue;
+    if (location->type < (allocation == ALLOCATION_MANAGED ? LOCATION_NONE : LOCATION_DEVICE) || location->type > LOCATION_NODE)
+        return cudaErrorInvalidValue;
+    if (location->type == LOCATION_DEVICE && location->id != 0)
+        return cudaErrorInvalidDevice;
+    return location->type == LOCATION_DEVICE && allocation == ALLOCATION_PINNED ? cudaSuccess : cudaErrorNotSupported;
+}
+
+CU_API cudaError_t cudaMemGetDefaultMemPool(struct cu_pool **out, const struct location *location, int allocation)
+{
+    const cudaError_t error = out != NULL ? place_error(location, allocation) : cudaErrorInvalidValue;
+
+    return error == cudaSuccess ? cudaDeviceGetDefaultMemPool(out, 0) : cu_return(error);
+}
+
+CU_API cudaError_t cudaMemGetMemPool(struct cu_pool **out, const struct location *location, int allocation)
+{
+    const cudaError_t error = out != NULL ? place_error(location, allocation) : cudaErrorInvalidValue;
+
+    return error == cudaSuccess ? cudaDeviceGetMemPool(out, 0) : cu_return(error);
+}
+
+CU_API cudaError_t cudaMemSetMemPool(const struct location *location, int allocation, struct cu_pool *pool)
+{
+    const cudaError_t error = place_error(location, allocation);
+
+    return error == cudaSuccess ? cudaDeviceSetMemPool(0, pool) : cu_return(error);
 }
 
 CU_API cudaError_t cudaMemPoolCreate(struct cu_pool **out, const struct pool_properties *p)

@@ -194,6 +194,13 @@ static cudaError_t copy_rows(struct side to, struct side from, size_t width, siz
     return cu_submit((struct cu_work){.type = CU_COPY, .copy = c}, stream, now);
 }
 
+/** Returns true if the array has @bytes, which are whole texels, from the place of @s on. */
+static bool holds(const struct cu_array *array, const struct side *s, size_t bytes)
+{
+    return s->x < array->pitch && s->y < array->plane / array->pitch && bytes <= array->plane - s->y * array->pitch - s->x &&
+           bytes % array->texel_bytes == 0;
+}
+
 /** Copies @bytes between an array and memory without gaps. The bytes continue in the next row of the array. */
 static cudaError_t copy_bytes(struct side to, struct side from, size_t bytes, int kind, cudaStream_t stream, bool now)
 {
@@ -206,8 +213,7 @@ static cudaError_t copy_bytes(struct side to, struct side from, size_t bytes, in
         return cu_return(cudaErrorInvalidResourceHandle);
     row = array.pitch;
     /* The whole range is tested first, because a copy in pieces would otherwise fail after some pieces. */
-    if (bytes != 0 && (of_array->x >= row || of_array->y >= array.plane / row ||
-                       bytes > array.plane - of_array->y * row - of_array->x || bytes % array.texel_bytes != 0))
+    if (bytes != 0 && !holds(&array, of_array, bytes))
         return cu_return(cudaErrorInvalidValue);
     while (bytes != 0 && error == cudaSuccess) {
         const size_t left = row - of_array->x;
@@ -252,6 +258,36 @@ CU_API cudaError_t cudaMemcpy2DArrayToArray(struct cu_array *to, size_t to_x, si
 {
     return copy_rows((struct side){to, to_x, to_y, NULL, 0}, (struct side){from, from_x, from_y, NULL, 0}, width, height, kind,
                      NULL, true);
+}
+
+/** Copies @bytes, which continue in the next row of each array. */
+CU_API cudaError_t cudaMemcpyArrayToArray(struct cu_array *to, size_t to_x, size_t to_y, struct cu_array *from, size_t from_x,
+                                          size_t from_y, size_t bytes, int kind)
+{
+    struct side sides[2] = {{to, to_x, to_y, NULL, 0}, {from, from_x, from_y, NULL, 0}};
+    struct cu_array arrays_of[2];
+    cudaError_t error = cudaSuccess;
+
+    if (!describe(to, &arrays_of[0]) || !describe(from, &arrays_of[1]))
+        return cu_return(cudaErrorInvalidResourceHandle);
+    if (bytes != 0 && (arrays_of[0].texel_bytes != arrays_of[1].texel_bytes || !holds(&arrays_of[0], &sides[0], bytes) ||
+                       !holds(&arrays_of[1], &sides[1], bytes)))
+        return cu_return(cudaErrorInvalidValue);
+    while (bytes != 0 && error == cudaSuccess) {
+        size_t width = bytes;
+
+        for (unsigned i = 0; i < 2; i++)
+            if (width > arrays_of[i].pitch - sides[i].x)
+                width = arrays_of[i].pitch - sides[i].x;
+        error = copy_rows(sides[0], sides[1], width, 1, kind, NULL, true);
+        bytes -= width;
+        for (unsigned i = 0; i < 2; i++) {
+            sides[i].x += width;
+            if (sides[i].x == arrays_of[i].pitch)
+                sides[i].x = 0, sides[i].y++;
+        }
+    }
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaMemcpyToArrayAsync(struct cu_array *to, size_t x, size_t y, const void *from, size_t bytes, int kind,

@@ -58,6 +58,21 @@ CU_API CUresult cuArrayCreate(struct cu_array **out, const struct array_2d *d)
 }
 CU_ALIAS(cuArrayCreate, cuArrayCreate_v2);
 
+/** Returns the driver's number of a format, and the number of components. */
+static int number_of(const struct cudaChannelFormatDesc *format, unsigned *channels)
+{
+    enum { LAST = 32 };
+
+    *channels = format->y == 0 ? 1 : format->z == 0 ? 2 : 4;
+    for (int i = 1; i <= LAST; i++) {
+        const struct cudaChannelFormatDesc tried = format_of(i, *channels);
+
+        if (tried.x == format->x && tried.kind == format->kind)
+            return i;
+    }
+    return 0;
+}
+
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cu_extent *size, unsigned *flags, struct cu_array *array);
 CU_API CUresult cuArray3DGetDescriptor(struct array_3d *out, struct cu_array *array)
 {
@@ -69,12 +84,9 @@ CU_API CUresult cuArray3DGetDescriptor(struct array_3d *out, struct cu_array *ar
     if (out == NULL)
         return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     result = CU_IN_CONTEXT(cudaArrayGetInfo(&format, &size, &flags, array));
-    for (int i = 1; result == CUDA_SUCCESS && i <= 32; i++) { /* the numbers of formats */
-        const unsigned channels = format.y == 0 ? 1 : format.z == 0 ? 2 : 4;
-        const struct cudaChannelFormatDesc tried = format_of(i, channels);
-
-        if (tried.x == format.x && tried.kind == format.kind)
-            *out = (struct array_3d){size.width, size.height, size.depth, i, channels, flags};
+    if (result == CUDA_SUCCESS) {
+        *out = (struct array_3d){.width = size.width, .height = size.height, .depth = size.depth, .flags = flags};
+        out->format = number_of(&format, &out->channels);
     }
     return result;
 }
@@ -181,4 +193,84 @@ CU_API CUresult cuSurfObjectCreate(uint64_t *out, const struct resource *r)
 CU_API CUresult cuSurfObjectDestroy(uint64_t object)
 {
     return CU_IN_CONTEXT(cudaDestroySurfaceObject(object));
+}
+
+/** Converts the memory of an object to the layout of the driver interface. */
+static struct resource resource_of(const struct cudaResourceDesc *r)
+{
+    struct resource out = {.type = r->type};
+
+    if (r->type == CU_RESOURCE_ARRAY) {
+        out.array = r->array;
+    } else if (r->type == CU_RESOURCE_LINEAR) {
+        out.linear.pointer = (uintptr_t)r->linear.pointer;
+        out.linear.format = number_of(&r->linear.format, &out.linear.channels);
+        out.linear.bytes = r->linear.bytes;
+    } else {
+        out.pitch.pointer = (uintptr_t)r->pitch.pointer;
+        out.pitch.format = number_of(&r->pitch.format, &out.pitch.channels);
+        out.pitch.width = r->pitch.width;
+        out.pitch.height = r->pitch.height;
+        out.pitch.pitch = r->pitch.pitch;
+    }
+    return out;
+}
+
+CU_API CUresult cuTexObjectGetResourceDesc(struct resource *out, uint64_t object)
+{
+    struct cudaResourceDesc resource = {0};
+    const CUresult result = CU_IN_CONTEXT(cudaGetTextureObjectResourceDesc(out != NULL ? &resource : NULL, object));
+
+    if (result == CUDA_SUCCESS)
+        *out = resource_of(&resource);
+    return result;
+}
+
+CU_API CUresult cuSurfObjectGetResourceDesc(struct resource *out, uint64_t object)
+{
+    struct cudaResourceDesc resource = {0};
+    const CUresult result = CU_IN_CONTEXT(cudaGetSurfaceObjectResourceDesc(out != NULL ? &resource : NULL, object));
+
+    if (result == CUDA_SUCCESS)
+        *out = resource_of(&resource);
+    return result;
+}
+
+/** The reads of integers of 32 bits are the same with and without READ_INTEGER: the result has the flag. */
+CU_API CUresult cuTexObjectGetTextureDesc(struct reads *out, uint64_t object)
+{
+    struct cudaTextureDesc reads = {.filter = 0};
+    struct cudaResourceDesc resource = {0};
+    struct cudaChannelFormatDesc format = {0};
+    CUresult result = CU_IN_CONTEXT(cudaGetTextureObjectTextureDesc(out != NULL ? &reads : NULL, object));
+
+    if (result == CUDA_SUCCESS)
+        result = CU_IN_CONTEXT(cudaGetTextureObjectResourceDesc(&resource, object));
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (resource.type == CU_RESOURCE_ARRAY)
+        result = CU_IN_CONTEXT(cudaArrayGetInfo(&format, NULL, NULL, resource.array));
+    else
+        format = resource.type == CU_RESOURCE_LINEAR ? resource.linear.format : resource.pitch.format;
+    *out = (struct reads){.filter = reads.filter, .anisotropy = reads.anisotropy, .mipmap_filter = reads.mipmap_filter,
+                          .mipmap_bias = reads.mipmap_bias, .mipmap_least = reads.mipmap_least, .mipmap_most = reads.mipmap_most};
+    out->flags = (reads.read_mode == 0 && format.kind != CU_CHANNEL_FLOAT ? READ_INTEGER : 0) |
+                 (reads.normalized_coords != 0 ? READ_NORMALIZED_COORDS : 0) | (reads.srgb != 0 ? READ_SRGB : 0);
+    memcpy(out->edge, reads.edge, sizeof out->edge);
+    memcpy(out->border, reads.border, sizeof out->border);
+    return result;
+}
+
+CU_API CUresult cuTexObjectGetResourceViewDesc(void *out, uint64_t object)
+{
+    return CU_IN_CONTEXT(cudaGetTextureObjectResourceViewDesc(out, object));
+}
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *out, const struct cudaChannelFormatDesc *format, int device);
+CU_API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *out, int format, unsigned channels, CUdevice device)
+{
+    const struct cudaChannelFormatDesc wanted = format_of(format, channels);
+
+    return wanted.x != 0 ? CU_IN_CONTEXT(cudaDeviceGetTexture1DLinearMaxWidth(out, &wanted, device))
+                         : cu_driver_return(CUDA_ERROR_INVALID_VALUE);
 }

@@ -5,6 +5,7 @@
  */
 #include "runtime/cuda/texture/cu_texture_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /** Fields of a descriptor, and the flags in it. */
@@ -20,6 +21,27 @@ struct descriptor {
 };
 _Static_assert(sizeof(struct descriptor) == DESCRIPTOR_BYTES, "the layout of docs/reference/memory.md");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "descriptors are copied to the device, which is little-endian");
+
+/** An object, with the parameters of its creation. The handle is the address of the descriptor in the device's memory. */
+struct object {
+    struct object *next;
+    uint64_t handle;
+    enum cu_content content;
+    struct cudaResourceDesc resource;
+    struct cudaTextureDesc reads;
+};
+/* All objects of the program. The list is global, because a process has one device. */
+static struct object *objects;
+
+void cu_textures_reset(void)
+{
+    while (objects != NULL) {
+        struct object *o = objects;
+
+        objects = o->next;
+        free(o);
+    }
+}
 
 static cudaError_t set_format(struct descriptor *d, const struct cudaChannelFormatDesc *f)
 {
@@ -105,22 +127,69 @@ static cudaError_t set_reads(struct descriptor *d, const struct cudaTextureDesc 
     return cudaSuccess;
 }
 
-/** Writes a descriptor to new memory of the device, and returns its address as an object. */
-static cudaError_t publish(const struct descriptor *d, enum cu_content content, uint64_t *object)
+/** Writes a descriptor to new memory of the device, and returns its address as an object. @reads is NULL for surfaces. */
+static cudaError_t publish(const struct descriptor *d, enum cu_content content, const struct cudaResourceDesc *resource,
+                           const struct cudaTextureDesc *reads, uint64_t *object)
 {
+    struct object *o = calloc(1, sizeof *o);
     void *memory = NULL;
-    cudaError_t error = cu_memory_allocate(&memory, sizeof *d, content);
+    cudaError_t error = o != NULL ? cu_memory_allocate(&memory, sizeof *d, content) : cu_return(cudaErrorMemoryAllocation);
 
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
+        free(o);
         return error;
+    }
+    *o = (struct object){.handle = (uint64_t)(uintptr_t)memory, .content = content, .resource = *resource};
+    if (reads != NULL)
+        o->reads = *reads;
     rt_lock();
-    if (lanewise_write(rt_machine(), (uint64_t)(uintptr_t)memory, d, sizeof *d) != LANEWISE_OK) {
+    if (lanewise_write(rt_machine(), o->handle, d, sizeof *d) != LANEWISE_OK) {
         rt_complain("cudaCreateTextureObject");
         error = cudaErrorInvalidValue;
     }
+    o->next = objects;
+    objects = o;
+    *object = o->handle;
     rt_unlock();
-    *object = (uint64_t)(uintptr_t)memory;
     return cu_return(error);
+}
+
+/** Frees the memory and the description of an object. */
+static cudaError_t retract(uint64_t handle, enum cu_content content)
+{
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_memory_free((void *)(uintptr_t)handle, content);
+    for (struct object **at = &objects; error == cudaSuccess && *at != NULL; at = &(*at)->next)
+        if ((*at)->handle == handle) {
+            struct object *o = *at;
+
+            *at = o->next;
+            free(o);
+            break;
+        }
+    rt_unlock();
+    return error;
+}
+
+/** Gets the parameters with which an object was created. cudaErrorInvalidValue: there is no such object. */
+static cudaError_t describe(uint64_t handle, enum cu_content content, struct cudaResourceDesc *resource,
+                            struct cudaTextureDesc *reads)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    for (const struct object *o = objects; o != NULL; o = o->next)
+        if (o->handle == handle && o->content == content) {
+            error = cudaSuccess;
+            if (resource != NULL)
+                *resource = o->resource;
+            if (reads != NULL)
+                *reads = o->reads;
+        }
+    rt_unlock();
+    return error;
 }
 
 CU_API cudaError_t cudaCreateTextureObject(uint64_t *object, const struct cudaResourceDesc *resource,
@@ -138,7 +207,7 @@ CU_API cudaError_t cudaCreateTextureObject(uint64_t *object, const struct cudaRe
     rt_unlock();
     if (error == cudaSuccess)
         error = set_reads(&d, texture, resource->type == CU_RESOURCE_LINEAR);
-    return error == cudaSuccess ? publish(&d, CU_CONTENT_TEXTURE, object) : cu_return(error);
+    return error == cudaSuccess ? publish(&d, CU_CONTENT_TEXTURE, resource, texture, object) : cu_return(error);
 }
 
 CU_API cudaError_t cudaCreateSurfaceObject(uint64_t *object, const struct cudaResourceDesc *resource)
@@ -153,15 +222,49 @@ CU_API cudaError_t cudaCreateSurfaceObject(uint64_t *object, const struct cudaRe
     if (error == cudaSuccess && (resource->array->flags & CU_ARRAY_SURFACE) == 0)
         error = cudaErrorInvalidValue;
     rt_unlock();
-    return error == cudaSuccess ? publish(&d, CU_CONTENT_SURFACE, object) : cu_return(error);
+    return error == cudaSuccess ? publish(&d, CU_CONTENT_SURFACE, resource, NULL, object) : cu_return(error);
 }
 
 CU_API cudaError_t cudaDestroyTextureObject(uint64_t object)
 {
-    return cu_memory_free((void *)(uintptr_t)object, CU_CONTENT_TEXTURE);
+    return retract(object, CU_CONTENT_TEXTURE);
 }
 
 CU_API cudaError_t cudaDestroySurfaceObject(uint64_t object)
 {
-    return cu_memory_free((void *)(uintptr_t)object, CU_CONTENT_SURFACE);
+    return retract(object, CU_CONTENT_SURFACE);
+}
+
+CU_API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out, uint64_t object)
+{
+    return cu_return(out != NULL ? describe(object, CU_CONTENT_TEXTURE, out, NULL) : cudaErrorInvalidValue);
+}
+
+CU_API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out, uint64_t object)
+{
+    return cu_return(out != NULL ? describe(object, CU_CONTENT_TEXTURE, NULL, out) : cudaErrorInvalidValue);
+}
+
+/** No object has a view, because cudaCreateTextureObject() refuses views. */
+CU_API cudaError_t cudaGetTextureObjectResourceViewDesc(void *out, uint64_t object)
+{
+    (void)out, (void)object;
+    return cu_return(cudaErrorInvalidValue);
+}
+
+CU_API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, uint64_t object)
+{
+    return cu_return(out != NULL ? describe(object, CU_CONTENT_SURFACE, out, NULL) : cudaErrorInvalidValue);
+}
+
+CU_API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *out, const struct cudaChannelFormatDesc *format, int device)
+{
+    if (out == NULL || format == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    if (device != 0)
+        return cu_return(cudaErrorInvalidDevice);
+    if (cu_texel_bytes(format) == 0)
+        return cu_return(cudaErrorInvalidChannelDescriptor);
+    *out = MAX_LINEAR;
+    return cu_return(cudaSuccess);
 }

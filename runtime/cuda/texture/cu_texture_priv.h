@@ -38,6 +38,10 @@ CU_API cudaError_t cudaMalloc3DArray(struct cu_array **out, const struct cudaCha
 CU_API cudaError_t cudaFreeArray(struct cu_array *array);
 CU_API cudaError_t cudaCreateTextureObject(uint64_t *object, const struct cudaResourceDesc *resource,
                                            const struct cudaTextureDesc *texture, const void *view);
+CU_API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out, uint64_t object);
+CU_API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out, uint64_t object);
+CU_API cudaError_t cudaGetTextureObjectResourceViewDesc(void *out, uint64_t object);
+CU_API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, uint64_t object);
 CU_API cudaError_t cudaDestroyTextureObject(uint64_t object);
 CU_API cudaError_t cudaCreateSurfaceObject(uint64_t *object, const struct cudaResourceDesc *resource);
 CU_API cudaError_t cudaDestroySurfaceObject(uint64_t object);

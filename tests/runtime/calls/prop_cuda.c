@@ -777,7 +777,7 @@ static void use_array(void)
     } texture = {{(int)below(5), (int)below(5), 0, (int)below(3), (int)below(3)}, {0}};
     uint64_t object;
 
-    switch (below(6)) {
+    switch (below(8)) {
     case 0: case 1:
         if (!is_full(ARRAY) && check(CU(cudaMallocArray, &array, &format, width, height, one_of(4) ? below(20) : 0u)))
             add_object(ARRAY, array, 0, false);
@@ -799,6 +799,18 @@ static void use_array(void)
                  : (size_t)0, (size_t)below(100), (size_t)below(30),
                  DEVICE_TO_HOST));
         break;
+    case 5:
+        array = handle_of(ARRAY);
+        check(CU(cudaMemcpyArrayToArray, array, (size_t)below(30), (size_t)below(4), handle_of(ARRAY), (size_t)below(30),
+                 (size_t)below(4), one_of(8) ? PICK(sizes) : (size_t)below(300), DEVICE_TO_DEVICE));
+        break;
+    case 6:
+        array = handle_of(ARRAY);
+        if (one_of(2))
+            check(CU(cuMemcpyHtoA_v2, array, one_of(4) ? PICK(sizes) : (size_t)below(60), scratch(4096), (size_t)below(4096)));
+        else
+            check(CU(cuMemcpyAtoH_v2, host[thread_number], array, one_of(4) ? PICK(sizes) : (size_t)below(60), (size_t)below(4096)));
+        break;
     default:
         resource.array = handle_of(ARRAY);
         is_bad = false;
@@ -819,8 +831,9 @@ static void use_pool(void)
     } p = {one_of(4) ? 0 : 1, one_of(4) ? 1 : 0, one_of(4) ? 3 : 1, one_of(4) ? 1 : 0, NULL, one_of(2) ? 0 : PICK(sizes), {0}};
     void *handle = handle_of(POOL), *made = NULL;
     uint64_t value = next_random();
+    int place[2] = {(int)below(5), one_of(4) ? 1 : 0};
 
-    switch (below(5)) {
+    switch (below(7)) {
     case 0:
         is_bad = false;
         if (!is_full(POOL) && check(CU(cudaMemPoolCreate, &made, &p)))
@@ -832,6 +845,11 @@ static void use_pool(void)
         break;
     case 2: check(CU(cudaMemPoolGetAttribute, handle, (int)below(12), &value)); break;
     case 3: check(CU(cudaMemPoolSetAttribute, handle, (int)below(12), &value)); break;
+    case 4:
+        is_bad = false;
+        check(CU(cudaMemGetMemPool, &made, one_of(8) ? NULL : (void *)place, (int)below(4)));
+        break;
+    case 5: check(CU(cudaMemSetMemPool, one_of(8) ? NULL : (void *)place, (int)below(4), handle)); break;
     default: check(CU(cudaMemPoolTrimTo, handle, PICK(sizes)));
     }
     is_bad = false;
