@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Variables of the source, from the debug information of the object. A name is looked up in the scopes that contain the
- * lane's pc, innermost first, then in the module. Members and elements are selected by the variable's type.
+ * lane's pc, innermost first, then in the compile unit of the pc, then in the other units. Members and elements are selected by
+ * the variable's type.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -58,18 +59,10 @@ static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char
     return ISA_NO_DIE;
 }
 
-static int64_t find_variable(const struct dbg_where *at, const char *name)
+/* Finds a variable among the root entries [@first, @end) and in namespaces. */
+static int64_t find_global(const struct isa_debug *debug, uint32_t first, uint32_t end, const char *name)
 {
-    const struct isa_debug *debug = at->object->debug;
-    uint32_t scopes[64];
-
-    for (unsigned n = own_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
-        int64_t die = find_in(debug, scopes[n], name);
-
-        if (die != ISA_NO_DIE)
-            return die;
-    }
-    for (uint32_t i = 0; i < debug->die_count;) {
+    for (uint32_t i = first; i < end;) {
         const char *have = debug->dies[i].tag == ISA_TAG_VARIABLE ? isa_die_name(debug, i) : NULL;
 
         if (have != NULL && strcmp(have, name) == 0)
@@ -77,6 +70,33 @@ static int64_t find_variable(const struct dbg_where *at, const char *name)
         i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
     }
     return ISA_NO_DIE;
+}
+
+static int64_t find_variable(const struct dbg_where *at, const char *name)
+{
+    const struct isa_debug *debug = at->object->debug;
+    const uint32_t unit = isa_compile_unit_at(at->object, at->insn);
+    uint32_t scopes[64];
+    int64_t global;
+
+    for (unsigned n = own_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
+        int64_t die = find_in(debug, scopes[n], name);
+
+        if (die != ISA_NO_DIE)
+            return die;
+    }
+    global = find_global(debug, debug->units[unit].first_die, isa_compile_unit_end(debug, unit), name);
+    return global != ISA_NO_DIE || debug->unit_count == 1 ? global : find_global(debug, 0, debug->die_count, name);
+}
+
+uint32_t dbg_expr_unit(struct dbg_expr *e, const struct isa_debug *debug)
+{
+    struct dbg_where at;
+
+    if (debug->unit_count == 1 || !(e->place != 0 ? dbg_where_is(e->dbg, e->place, &at) : find_where(e->dbg, e->id, e->lane, &at)) ||
+        at.object->debug != debug)
+        return 0;
+    return isa_compile_unit_at(at.object, at.insn);
 }
 
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
@@ -206,13 +226,11 @@ static void set_type(struct dbg_operand *o, const struct isa_debug *debug, int64
     o->stars = 0;
 }
 
-bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o)
+static bool enumerator_in(const struct isa_debug *debug, uint32_t first, uint32_t end, const char *name, struct dbg_operand *o)
 {
-    const struct emu_program *program = dbg_program(dbg);
-    const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
     uint32_t type = 0;
 
-    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         if (debug->dies[i].tag == ISA_TAG_ENUMERATION)
             type = i;
         if (debug->dies[i].tag != ISA_TAG_ENUMERATOR || isa_die_name(debug, i) == NULL ||
@@ -225,6 +243,19 @@ bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand 
         return true;
     }
     return false;
+}
+
+bool dbg_enumerator(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    const struct emu_program *program = dbg_program(e->dbg);
+    const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
+    uint32_t unit;
+
+    if (debug == NULL)
+        return false;
+    unit = dbg_expr_unit(e, debug);
+    return enumerator_in(debug, debug->units[unit].first_die, isa_compile_unit_end(debug, unit), name, o) ||
+           (debug->unit_count > 1 && enumerator_in(debug, 0, debug->die_count, name, o));
 }
 
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
