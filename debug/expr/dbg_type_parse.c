@@ -76,8 +76,8 @@ static bool word_at(const char *at, char *name, size_t capacity, const char **en
     return true;
 }
 
-/* Finds a type among entries [@first, @end) by its @name and its keyword @word ("struct"). If @word is "", the type may be a typedef,
- * base type, enumeration or structure. */
+/* Finds a type among entries [@first, @end) by its @name and its keyword @word ("struct"). If @word is "", the type may be a
+ * typedef, base type, enumeration or structure. */
 static int64_t find_type_in(const struct isa_debug *debug, uint32_t first, uint32_t end, const char *name, const char *word)
 {
     for (uint32_t i = first; i < end; i++) {

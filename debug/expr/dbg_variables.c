@@ -92,11 +92,12 @@ static int64_t find_variable(const struct dbg_where *at, const char *name)
 uint32_t dbg_expr_unit(struct dbg_expr *e, const struct isa_debug *debug)
 {
     struct dbg_where at;
+    bool known;
 
-    if (debug->unit_count == 1 || !(e->place != 0 ? dbg_where_is(e->dbg, e->place, &at) : find_where(e->dbg, e->id, e->lane, &at)) ||
-        at.object->debug != debug)
+    if (debug->unit_count == 1)
         return 0;
-    return isa_compile_unit_at(at.object, at.insn);
+    known = e->place != 0 ? dbg_where_is(e->dbg, e->place, &at) : find_where(e->dbg, e->id, e->lane, &at);
+    return known && at.object->debug == debug ? isa_compile_unit_at(at.object, at.insn) : 0;
 }
 
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
@@ -126,12 +127,13 @@ struct found {
     uint64_t address, value; /* address: generic address of memory, or a debug address */
 };
 
-bool dbg_object_is_debuggable(const struct isa_object *object)
+bool dbg_unit_is_debuggable(const struct dbg_where *at)
 {
-    const struct isa_debug *d = object->debug;
+    const struct isa_debug *d = at->object->debug;
+    const uint32_t unit = isa_compile_unit_at(at->object, at->insn), end = isa_compile_unit_end(d, unit);
     bool some = false;
 
-    for (uint32_t f = 0; f < d->die_count; f = d->dies[f].tag == ISA_TAG_SUBPROGRAM ? d->dies[f].end : f + 1)
+    for (uint32_t f = d->units[unit].first_die; f < end; f = d->dies[f].tag == ISA_TAG_SUBPROGRAM ? d->dies[f].end : f + 1)
         for (uint32_t i = f + 1; isa_die_attr(d, f, ISA_AT_LOW_PC) != NULL && i < d->dies[f].end;
              i = d->dies[i].tag == ISA_TAG_INLINED ? d->dies[i].end : i + 1) {
             const struct isa_attr *attr = isa_die_attr(d, i, ISA_AT_LOCATION);
@@ -146,16 +148,15 @@ bool dbg_object_is_debuggable(const struct isa_object *object)
     return some;
 }
 
-/** Returns the reason why variables of @object have no values, or compiler options with which more variables have values. */
-static const char *see_more(const struct dbg *dbg, const struct isa_object *object)
+/** Returns the reason why variables of @at have no values, or compiler options with which more variables have values. */
+static const char *see_more(const struct dbg *dbg, const struct dbg_where *at)
 {
-    if (dbg_object_is_debuggable(object))
+    if (dbg_unit_is_debuggable(at))
         return "no compiler option shows more variables, because the program is already compiled with -g";
     if (dbg->config.advice != NULL)
         return dbg->config.advice;
-    return isa_object_keeps_values(object) ? "compile with -g and without an option -O to see all variables" : "compile with --values to see "
-                                                                                      "more variables, with -g to see "
-                                                                                      "all";
+    return isa_object_keeps_values(at->object) ? "compile with -g and without an option -O to see all variables"
+                                               : "compile with --values to see more variables, with -g to see all";
 }
 
 /* Finds the value of a variable at the instruction of @at. @die is the variable's debug information entry. */
@@ -293,7 +294,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
     locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
     if (!found.here) {
         dbg_expr_fail(e, LW_ERANGE, "%s has no value here because the compiler has optimised it out; %s",
-                      name, see_more(e->dbg, at.object));
+                      name, see_more(e->dbg, &at));
         return true;
     }
     o->in_memory = found.in_memory;
@@ -358,7 +359,7 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
             dbg_expr_fail(e, LW_ERANGE,
                           "this part of the variable has no value here because the compiler has optimised it out%s%s",
                           find_where(e->dbg, e->id, e->lane, &at) ? "; " : "",
-                          find_where(e->dbg, e->id, e->lane, &at) ? see_more(e->dbg, at.object) : "");
+                          find_where(e->dbg, e->id, e->lane, &at) ? see_more(e->dbg, &at) : "");
         else
             dbg_expr_fail(e, LW_ERANGE,
                           "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,
@@ -746,7 +747,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)
-        lw_printf(out, "some variables are optimized out: %s\n", see_more(dbg, at.object));
+        lw_printf(out, "some variables are optimized out: %s\n", see_more(dbg, &at));
     if (shown == 0)
         lw_printf(out, "there are no %s at this location\n", what);
     return LW_OK;
@@ -760,7 +761,7 @@ unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, co
 
     if (!find_where(dbg, id, lane, &at))
         return 0;
-    *help = see_more(dbg, at.object);
+    *help = see_more(dbg, &at);
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
         const struct isa_debug *debug = at.object->debug;
         struct found found;

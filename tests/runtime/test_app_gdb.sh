@@ -120,12 +120,18 @@ has session 'out here; compile with lanewise cc -G or nvcc -G, or run OpenCL pro
 
 # Kernels of three files are linked. The functions of each file have their own variables, types and file names, also those whose names
 # another file uses for something else.
-for compiler in clang-14 clang-19 nvcc; do
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+for compiler in clang-14 clang-19 nvcc "$nvcc"; do # also nvcc without lanewise cc
+    set -- "$lanewise" cc --compiler "$compiler"
     case $compiler in
-    nvcc) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || continue ;;
-    *) command -v $compiler >/dev/null || { fail "$compiler is not installed"; continue; } ;;
+    *nvcc)
+        [ -x "$nvcc" ] || continue
+        [ "$compiler" = nvcc ] || set -- "$nvcc" --cudart shared -gencode arch=compute_80,code=compute_80
+        ;;
+    *) command -v "$compiler" >/dev/null || { fail "$compiler is not installed"; continue; } ;;
     esac
-    "$lanewise" cc --compiler $compiler -G -g -rdc=true "$src/modules_main.cu" "$src/modules_device.cu" "$src/modules_other.cu" -o modules >log 2>&1 ||
+    rm -f modules
+    "$@" -G -g -rdc=true "$src/modules_main.cu" "$src/modules_device.cu" "$src/modules_other.cu" -o modules >log 2>&1 ||
         { fail "$compiler: modules_main.cu does not compile"; cat log; continue; }
     debug ./modules <<'END'
 set width 0
@@ -205,6 +211,26 @@ END
         has session "$text" "$compiler -rdc=true, lldb"
     done
     has host 'host: 23 76 47' "$compiler -rdc=true, lldb"
+done
+
+# If only some files are compiled with -G, the note about a variable without a value depends on the file.
+"$lanewise" cc -dc -G -g "$src/modules_main.cu" "$src/modules_other.cu" >log 2>&1 && "$lanewise" cc -dc -O2 -g "$src/modules_device.cu" >>log 2>&1 &&
+    "$lanewise" cc modules_main.o modules_device.o modules_other.o -o modules >>log 2>&1 || { fail "modules_device.o does not compile without -G"; cat log; }
+debug ./modules <<'END'
+break modules_main.cu:14
+break modules_device.cu:17
+continue
+print own
+continue
+print by
+print mixed
+up
+print own
+delete
+continue
+END
+for text in '= {number = 11}' '= 0.5' '= <optimized out>' 'out here; compile with lanewise cc -G' 'host: 23 76 47'; do
+    has session "$text" "a file without -G"
 done
 
 # When gdb quits, the program for which it was started ends.
