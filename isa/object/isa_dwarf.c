@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DWARF 4 debug information of an object, for stock gdb (docs/reference/object.md): the line table and call frames.
+/* DWARF 4 debug information of an object, for stock gdb (docs/reference/object.md): the line table, call frames and macros.
  * isa_dwarf_info.c writes the other sections. Source of numbers and names: the DWARF 4 standard, sections 6.2, 6.4 and 7. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +296,50 @@ static void make_frame(const struct isa_object *object, bool loaded, struct isa_
         isa_bytes_uleb(out, FRAME_RA_ARM);
         close_entry(out, at);
     }
+}
+
+/* ---- .debug_macinfo ---------------------------------------------------------------------- */
+
+void isa_dwarf_make_macros(bool has_macros, struct isa_bytes *out)
+{
+    enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
+    static const struct {
+        const char *function, *variable, *beyond; /* beyond: value of the macro for dimensions after the third */
+    } dimensions[] = {
+        {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
+        {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
+        {"get_local_size", "local_size", "1"},   {"get_num_groups", "num_groups", "1"},
+        {"get_global_offset", "global_offset", "0"}, {"get_enqueued_local_size", "local_size", "1"},
+    };
+    static const char *const others[] = {
+        "get_work_dim() work_dim",
+        "get_local_linear_id() ((local_id.z * local_size.y + local_id.y) * local_size.x + local_id.x)",
+        "get_global_linear_id() (((global_id.z - global_offset.z) * global_size.y + global_id.y - "
+        "global_offset.y) * global_size.x + global_id.x - global_offset.x)",
+    };
+    char text[200];
+
+    if (has_macros) {
+        for (size_t i = 0; i < LW_COUNT_OF(dimensions); i++) {
+            const char *name = dimensions[i].variable;
+
+            snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
+                     dimensions[i].function, name, name, name, dimensions[i].beyond);
+            isa_bytes_u8(out, MACINFO_DEFINE);
+            isa_bytes_uleb(out, 0); /* line 0 means that the macro is defined on the command line */
+            isa_bytes_string(out, text);
+        }
+        for (size_t i = 0; i < LW_COUNT_OF(others); i++) {
+            isa_bytes_u8(out, MACINFO_DEFINE);
+            isa_bytes_uleb(out, 0);
+            isa_bytes_string(out, others[i]);
+        }
+        isa_bytes_u8(out, MACINFO_START_FILE);
+        isa_bytes_uleb(out, 0);
+        isa_bytes_uleb(out, 1);
+        isa_bytes_u8(out, MACINFO_END_FILE);
+    }
+    isa_bytes_u8(out, 0);
 }
 
 /* ---- compile units ------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes .debug_info, with the compile units of the object, and the sections to which it refers. These sections contain the debug entries of the source (object->debug),
- * with locations in debug address ranges; the built-in variables; and those functions, kernel parameters and shared variables of
- * the object for which the source has no entries. Source of numbers and names: the DWARF 4 standard, section 7. */
-#include <stdio.h>
+/* Writes .debug_info, with the compile units of the object, and the sections to which it refers. These sections contain the debug
+ * entries of the source (object->debug), with locations in debug address ranges; the built-in variables; and those functions,
+ * kernel parameters and shared variables of the object for which the source has no entries. Source of numbers and names: the
+ * DWARF 4 standard, section 7. */
 #include <stdlib.h>
 
 #include "isa/object/isa_elf_priv.h"
@@ -808,55 +808,16 @@ static unsigned language_of(const struct isa_compile_unit *unit)
     return unit->language == 0 || unit->language > UINT8_MAX || unit->language == DW_LANG_OPENCL ? DW_LANG_C99 : unit->language;
 }
 
-/* Writes macros that define OpenCL's work-item functions by the built-in variables. Debuggers that expand macros can then
- * evaluate `get_global_id(0)`, also in conditions that they send to the stub. For CUDA there are no such macros, because a source
- * may define functions with the same names. Returns the offset of the macros of the unit. */
-static uint32_t make_macros(struct maker *mk)
+/* Returns the offset of the unit's macros. Units with the same macros share a list. */
+static uint32_t macros_of(struct maker *mk)
 {
-    enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
-    static const struct {
-        const char *function, *variable, *beyond; /* beyond: value of the macro for dimensions after the third */
-    } dimensions[] = {
-        {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
-        {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
-        {"get_local_size", "local_size", "1"},   {"get_num_groups", "num_groups", "1"},
-        {"get_global_offset", "global_offset", "0"}, {"get_enqueued_local_size", "local_size", "1"},
-    };
-    static const char *const others[] = {
-        "get_work_dim() work_dim",
-        "get_local_linear_id() ((local_id.z * local_size.y + local_id.y) * local_size.x + local_id.x)",
-        "get_global_linear_id() (((global_id.z - global_offset.z) * global_size.y + global_id.y - "
-        "global_offset.y) * global_size.x + global_id.x - global_offset.x)",
-    };
-    struct isa_bytes *out = &mk->to->macros;
     const bool has_macros = mk->unit->unit.file_count != 0 && language_of(&mk->unit->unit) == DW_LANG_C99;
     struct macro_list *list = &mk->macros[has_macros];
-    char text[200];
 
-    if (list->known)
-        return list->at;
-    *list = (struct macro_list){true, (uint32_t)out->size};
-    if (has_macros) {
-        for (size_t i = 0; i < LW_COUNT_OF(dimensions); i++) {
-            const char *name = dimensions[i].variable;
-
-            snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
-                     dimensions[i].function, name, name, name, dimensions[i].beyond);
-            isa_bytes_u8(out, MACINFO_DEFINE);
-            isa_bytes_uleb(out, 0); /* line 0 means that the macro is defined on the command line */
-            isa_bytes_string(out, text);
-        }
-        for (size_t i = 0; i < LW_COUNT_OF(others); i++) {
-            isa_bytes_u8(out, MACINFO_DEFINE);
-            isa_bytes_uleb(out, 0);
-            isa_bytes_string(out, others[i]);
-        }
-        isa_bytes_u8(out, MACINFO_START_FILE);
-        isa_bytes_uleb(out, 0);
-        isa_bytes_uleb(out, 1);
-        isa_bytes_u8(out, MACINFO_END_FILE);
+    if (!list->known) {
+        *list = (struct macro_list){true, (uint32_t)mk->to->macros.size};
+        isa_dwarf_make_macros(has_macros, &mk->to->macros);
     }
-    isa_bytes_u8(out, 0);
     return list->at;
 }
 
@@ -921,7 +882,7 @@ static void make_unit(struct maker *mk)
     isa_bytes_u64(out, isa_elf_text_address(object));
     put_code(mk, ranges);
     isa_bytes_u32(out, mk->unit->line);
-    isa_bytes_u32(out, make_macros(mk));
+    isa_bytes_u32(out, macros_of(mk));
     if (dir != NULL)
         isa_bytes_string(out, dir);
     make_types(out, &mk->types);

@@ -60,6 +60,10 @@ static inline uint32_t isa_dwarf_file(const struct isa_dwarf_unit *unit, uint32_
 /** Writes all DWARF sections. @variables: addresses of the object's variables; @variables is NULL if the object is not loaded. */
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
                     struct isa_dwarf *out);
+/** Writes a list of macros. If @has_macros is set, the macros define OpenCL's work-item functions by the built-in variables.
+ *  Debuggers that expand macros can then evaluate `get_global_id(0)`, also in conditions that they send to the stub. For CUDA there
+ *  are no such macros, because a source may define functions with the same names. */
+void isa_dwarf_make_macros(bool has_macros, struct isa_bytes *out);
 /** Writes the sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo, with @count compile units. */
 void isa_dwarf_make_info(const struct isa_object *object, const struct isa_dwarf_unit *units, unsigned count,
                          const uint64_t *variables, struct isa_dwarf *out);
