@@ -724,6 +724,36 @@ static void a_damaged_module_does_not_cost_the_others_their_entries(void **state
     }
 }
 
+/* Does what broken_sections_are_dropped() does, for one of several modules. */
+static void broken_sections_of_a_module_leave_the_others(void **state)
+{
+    char *texts[MODULES], *start;
+    unsigned dropped = 0;
+    size_t size;
+
+    (void)state;
+    for (unsigned i = 0; i < MODULES; i++)
+        texts[i] = read_module(i, &size);
+    start = strstr(texts[1], ".section");
+    for (char *at = start + 30; *at != '\0'; at += strnlen(at, 31)) {
+        char old = *at;
+        struct isa_object *object;
+
+        if (old < '0' || old > '9')
+            continue;
+        *at = (char)('0' + (old - '0' + 1 + (int)((at - start) % 7)) % 10);
+        object = link_modules(texts);
+        assert_int_equal(object->debug->unit_count, MODULES);
+        assert_string_not_equal(variable_of(object, 1, "counter"), variable_of(object, 0, "counter"));
+        dropped += notes.size != 0;
+        isa_object_destroy(object);
+        *at = old;
+    }
+    assert_true(dropped > 5);
+    for (unsigned i = 0; i < MODULES; i++)
+        free(texts[i]);
+}
+
 static void a_section_of_nonsense_leaves_a_note(void **state)
 {
     static const char text[] =
@@ -761,6 +791,7 @@ int main(void)
         cmocka_unit_test(a_linked_module_has_its_own_variables),
         cmocka_unit_test(an_invalid_unit_is_refused),
         cmocka_unit_test(a_damaged_module_does_not_cost_the_others_their_entries),
+        cmocka_unit_test(broken_sections_of_a_module_leave_the_others),
     };
     int failed;
 
