@@ -663,10 +663,10 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned capacity, unsigned *count, struct lw_error *err)
     LW_MUST_CHECK;
-/** Returns true if the object, which has debug information, is compiled for debuggers, as far as its variables show: each local
- *  variable has a location, and some have a location that is valid at all instructions. Compilers give no location for some
- *  parameters even then. */
-bool dbg_object_is_debuggable(const struct isa_object *object);
+/** Returns true if the compile unit of @at is compiled for debuggers, as far as its variables show: each local variable has a
+ *  location, and some have a location that is valid at all instructions. Compilers give no location for some parameters even then.
+ *  The object must have debug information. */
+bool dbg_unit_is_debuggable(const struct dbg_where *at);
 bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line);
 /** Returns the text of a source line; NULL if the file cannot be read. The file is searched for in the folder in which the
  *  object was compiled, then in the working folder. The text is borrowed until dbg_destroy(). */

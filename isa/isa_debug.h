@@ -54,9 +54,17 @@ struct isa_die {
     uint32_t end; /* index of the first entry after the entry's children */
     uint32_t first_attr, attr_count;
 };
-/** Types, variables and scopes of the source; the root entries are the children of the compile unit. */
+/** Compile unit: a source that was compiled alone, with its headers. The units of an object were linked. A type, and a variable
+ *  or function that is internal, belongs to one unit, and other units may have another one of the same name. */
+struct isa_compile_unit {
+    unsigned language;   /* DW_LANG_..., 0: unknown */
+    uint32_t first_die;  /* index of the unit's first entry; the unit ends where the next unit begins */
+    uint32_t first_file, file_count; /* the unit's files in the object; the first one is the source */
+};
+/** Types, variables and scopes of the source; the root entries are the children of the compile units. */
 struct isa_debug {
-    unsigned language; /* DW_LANG_..., 0: unknown */
+    struct isa_compile_unit *units; /* in the order of their entries; there is at least one */
+    uint32_t unit_count;
     struct isa_die *dies;
     uint32_t die_count;
     struct isa_attr *attrs;
@@ -68,6 +76,18 @@ struct isa_debug {
     const uint8_t *expressions; /* expressions of DWARF 4, stored one after the other */
     uint32_t expression_bytes;
 };
+
+/* ---- compile units (isa_compile_units.c) -------------------------------------------- */
+
+static inline bool isa_compile_unit_has_file(const struct isa_compile_unit *unit, uint64_t file)
+{
+    return file >= unit->first_file && file - unit->first_file < unit->file_count;
+}
+/** Returns the index of the first entry after those of unit @unit. */
+uint32_t isa_compile_unit_end(const struct isa_debug *debug, uint32_t unit);
+/** Returns the index of the unit that contains instruction @insn: the unit of its function's entry, or else of the function's file.
+ *  Returns 0 if no unit contains it. The object must have debug information. */
+uint32_t isa_compile_unit_at(const struct isa_object *object, uint32_t insn);
 
 /* ---- expressions for variables (isa_expression.c) --------------------------- */
 

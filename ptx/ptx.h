@@ -46,8 +46,7 @@ struct ptx_source {
  * Translates several modules into one object. An external function or variable refers to the definition of its name
  * that another module declares as visible, weak or common. If a name has several definitions, a definition that is neither weak
  * nor common replaces the others, and two such definitions are an error. Of several common definitions the largest remains.
- * Names that are not visible are local to their module. The object has the first module's debug sections, and lines of all
- * modules.
+ * Names that are not visible are local to their module. In the debug information of the object, each module is a compile unit.
  */
 enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
                                  const struct ptx_options *options, struct isa_object **out,

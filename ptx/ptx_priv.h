@@ -385,7 +385,8 @@ struct ptx_module {
     struct ptx_job *job;
     PTX_LIST(struct ptx_symbol) symbols;
     PTX_LIST(struct ptx_function) functions;
-    PTX_LIST(const char *) files; /* indexed by .file number */
+    PTX_LIST(const char *) files; /* indexed by .file number plus the element of file_bases for the module */
+    uint32_t *file_bases; /* by module: number that is added to its .file numbers; then the number of all files */
     PTX_LIST(struct ptx_loc) locs; /* element 0 stands for no location */
     const char *producer;
     unsigned address_bits;

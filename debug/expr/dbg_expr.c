@@ -461,7 +461,7 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
             suffixes(e, o);
         return;
     }
-    if (!sigil && dbg_enumerator(e->dbg, name, o)) {
+    if (!sigil && dbg_enumerator(e, name, o)) {
         source_suffixes(e, o);
         return;
     }

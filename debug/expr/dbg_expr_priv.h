@@ -153,7 +153,10 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name);
  *  Returns true and fails the expression if the variable has no location. */
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 /** Resolves an enumerator of the source by its name. Returns false if there is none. */
-bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o);
+bool dbg_enumerator(struct dbg_expr *e, const char *name, struct dbg_operand *o);
+/** Returns the index of the compile unit whose names an expression means first: the unit of the code where the expression is
+ *  evaluated. Returns 0 if this code does not have the debug information @debug. */
+uint32_t dbg_expr_unit(struct dbg_expr *e, const struct isa_debug *debug);
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
                         void *context);
 /** Replaces operand @o, a structure, by its member at @offset bytes. @die is the debug information entry of the member. */

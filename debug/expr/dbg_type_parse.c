@@ -76,11 +76,11 @@ static bool word_at(const char *at, char *name, size_t capacity, const char **en
     return true;
 }
 
-/* Finds a type of the source by its @name and its keyword @word ("struct"). If @word is "", the type may be a typedef, base
- * type, enumeration or structure. */
-static int64_t find_type(const struct isa_debug *debug, const char *name, const char *word)
+/* Finds a type among entries [@first, @end) by its @name and its keyword @word ("struct"). If @word is "", the type may be a
+ * typedef, base type, enumeration or structure. */
+static int64_t find_type_in(const struct isa_debug *debug, uint32_t first, uint32_t end, const char *name, const char *word)
 {
-    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         unsigned tag = debug->dies[i].tag;
         const char *have;
 
@@ -95,6 +95,19 @@ static int64_t find_type(const struct isa_debug *debug, const char *name, const 
             return i;
     }
     return ISA_NO_DIE;
+}
+
+/* Finds a type of the source, preferably in the compile unit of the code where the expression is evaluated. */
+static int64_t find_type(struct dbg_expr *e, const struct isa_debug *debug, const char *name, const char *word)
+{
+    uint32_t unit;
+    int64_t type;
+
+    if (debug == NULL)
+        return ISA_NO_DIE;
+    unit = dbg_expr_unit(e, debug);
+    type = find_type_in(debug, debug->units[unit].first_die, isa_compile_unit_end(debug, unit), name, word);
+    return type != ISA_NO_DIE || debug->unit_count == 1 ? type : find_type_in(debug, 0, debug->die_count, name, word);
 }
 
 /* Parses a C type that has several words in any order, such as `unsigned long int`. Returns false if @at does not begin
@@ -183,7 +196,7 @@ bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out)
         if (!word_at(at, name, sizeof name, &end))
             return false;
     }
-    out->type = find_type(debug, name, word);
+    out->type = find_type(e, debug, name, word);
     if (*word == '\0' && own_words(at, &out->own, &end)) {
         /* The type is named by keywords of C, so the debugger's type is used and not an entry of the debug information. */
         out->type = ISA_NO_DIE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Variables of the source, from the debug information of the object. A name is looked up in the scopes that contain the
- * lane's pc, innermost first, then in the module. Members and elements are selected by the variable's type.
+ * lane's pc, innermost first, then in the compile unit of the pc, then in the other units. Members and elements are selected by
+ * the variable's type.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -58,18 +59,10 @@ static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char
     return ISA_NO_DIE;
 }
 
-static int64_t find_variable(const struct dbg_where *at, const char *name)
+/* Finds a variable among the root entries [@first, @end) and in namespaces. */
+static int64_t find_global(const struct isa_debug *debug, uint32_t first, uint32_t end, const char *name)
 {
-    const struct isa_debug *debug = at->object->debug;
-    uint32_t scopes[64];
-
-    for (unsigned n = own_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
-        int64_t die = find_in(debug, scopes[n], name);
-
-        if (die != ISA_NO_DIE)
-            return die;
-    }
-    for (uint32_t i = 0; i < debug->die_count;) {
+    for (uint32_t i = first; i < end;) {
         const char *have = debug->dies[i].tag == ISA_TAG_VARIABLE ? isa_die_name(debug, i) : NULL;
 
         if (have != NULL && strcmp(have, name) == 0)
@@ -77,6 +70,34 @@ static int64_t find_variable(const struct dbg_where *at, const char *name)
         i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
     }
     return ISA_NO_DIE;
+}
+
+static int64_t find_variable(const struct dbg_where *at, const char *name)
+{
+    const struct isa_debug *debug = at->object->debug;
+    const uint32_t unit = isa_compile_unit_at(at->object, at->insn);
+    uint32_t scopes[64];
+    int64_t global;
+
+    for (unsigned n = own_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
+        int64_t die = find_in(debug, scopes[n], name);
+
+        if (die != ISA_NO_DIE)
+            return die;
+    }
+    global = find_global(debug, debug->units[unit].first_die, isa_compile_unit_end(debug, unit), name);
+    return global != ISA_NO_DIE || debug->unit_count == 1 ? global : find_global(debug, 0, debug->die_count, name);
+}
+
+uint32_t dbg_expr_unit(struct dbg_expr *e, const struct isa_debug *debug)
+{
+    struct dbg_where at;
+    bool known;
+
+    if (debug->unit_count == 1)
+        return 0;
+    known = e->place != 0 ? dbg_where_is(e->dbg, e->place, &at) : find_where(e->dbg, e->id, e->lane, &at);
+    return known && at.object->debug == debug ? isa_compile_unit_at(at.object, at.insn) : 0;
 }
 
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
@@ -106,12 +127,13 @@ struct found {
     uint64_t address, value; /* address: generic address of memory, or a debug address */
 };
 
-bool dbg_object_is_debuggable(const struct isa_object *object)
+bool dbg_unit_is_debuggable(const struct dbg_where *at)
 {
-    const struct isa_debug *d = object->debug;
+    const struct isa_debug *d = at->object->debug;
+    const uint32_t unit = isa_compile_unit_at(at->object, at->insn), end = isa_compile_unit_end(d, unit);
     bool some = false;
 
-    for (uint32_t f = 0; f < d->die_count; f = d->dies[f].tag == ISA_TAG_SUBPROGRAM ? d->dies[f].end : f + 1)
+    for (uint32_t f = d->units[unit].first_die; f < end; f = d->dies[f].tag == ISA_TAG_SUBPROGRAM ? d->dies[f].end : f + 1)
         for (uint32_t i = f + 1; isa_die_attr(d, f, ISA_AT_LOW_PC) != NULL && i < d->dies[f].end;
              i = d->dies[i].tag == ISA_TAG_INLINED ? d->dies[i].end : i + 1) {
             const struct isa_attr *attr = isa_die_attr(d, i, ISA_AT_LOCATION);
@@ -126,16 +148,15 @@ bool dbg_object_is_debuggable(const struct isa_object *object)
     return some;
 }
 
-/** Returns the reason why variables of @object have no values, or compiler options with which more variables have values. */
-static const char *see_more(const struct dbg *dbg, const struct isa_object *object)
+/** Returns the reason why variables of @at have no values, or compiler options with which more variables have values. */
+static const char *see_more(const struct dbg *dbg, const struct dbg_where *at)
 {
-    if (dbg_object_is_debuggable(object))
+    if (dbg_unit_is_debuggable(at))
         return "no compiler option shows more variables, because the program is already compiled with -g";
     if (dbg->config.advice != NULL)
         return dbg->config.advice;
-    return isa_object_keeps_values(object) ? "compile with -g and without an option -O to see all variables" : "compile with --values to see "
-                                                                                      "more variables, with -g to see "
-                                                                                      "all";
+    return isa_object_keeps_values(at->object) ? "compile with -g and without an option -O to see all variables"
+                                               : "compile with --values to see more variables, with -g to see all";
 }
 
 /* Finds the value of a variable at the instruction of @at. @die is the variable's debug information entry. */
@@ -206,13 +227,11 @@ static void set_type(struct dbg_operand *o, const struct isa_debug *debug, int64
     o->stars = 0;
 }
 
-bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o)
+static bool enumerator_in(const struct isa_debug *debug, uint32_t first, uint32_t end, const char *name, struct dbg_operand *o)
 {
-    const struct emu_program *program = dbg_program(dbg);
-    const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
     uint32_t type = 0;
 
-    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         if (debug->dies[i].tag == ISA_TAG_ENUMERATION)
             type = i;
         if (debug->dies[i].tag != ISA_TAG_ENUMERATOR || isa_die_name(debug, i) == NULL ||
@@ -225,6 +244,19 @@ bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand 
         return true;
     }
     return false;
+}
+
+bool dbg_enumerator(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    const struct emu_program *program = dbg_program(e->dbg);
+    const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
+    uint32_t unit;
+
+    if (debug == NULL)
+        return false;
+    unit = dbg_expr_unit(e, debug);
+    return enumerator_in(debug, debug->units[unit].first_die, isa_compile_unit_end(debug, unit), name, o) ||
+           (debug->unit_count > 1 && enumerator_in(debug, 0, debug->die_count, name, o));
 }
 
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
@@ -262,7 +294,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
     locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
     if (!found.here) {
         dbg_expr_fail(e, LW_ERANGE, "%s has no value here because the compiler has optimised it out; %s",
-                      name, see_more(e->dbg, at.object));
+                      name, see_more(e->dbg, &at));
         return true;
     }
     o->in_memory = found.in_memory;
@@ -327,7 +359,7 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
             dbg_expr_fail(e, LW_ERANGE,
                           "this part of the variable has no value here because the compiler has optimised it out%s%s",
                           find_where(e->dbg, e->id, e->lane, &at) ? "; " : "",
-                          find_where(e->dbg, e->id, e->lane, &at) ? see_more(e->dbg, at.object) : "");
+                          find_where(e->dbg, e->id, e->lane, &at) ? see_more(e->dbg, &at) : "");
         else
             dbg_expr_fail(e, LW_ERANGE,
                           "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,
@@ -715,7 +747,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)
-        lw_printf(out, "some variables are optimized out: %s\n", see_more(dbg, at.object));
+        lw_printf(out, "some variables are optimized out: %s\n", see_more(dbg, &at));
     if (shown == 0)
         lw_printf(out, "there are no %s at this location\n", what);
     return LW_OK;
@@ -729,7 +761,7 @@ unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, co
 
     if (!find_where(dbg, id, lane, &at))
         return 0;
-    *help = see_more(dbg, at.object);
+    *help = see_more(dbg, &at);
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
         const struct isa_debug *debug = at.object->debug;
         struct found found;

@@ -274,7 +274,7 @@ void dbg_note_untrue(const struct dbg *dbg)
             object = where.object;
         dbg_message(dbg, "note: %s:%u: the condition of the breakpoint was evaluated %llu time%s, and was never true%s",
                     dbg_base_name(file), line, (unsigned long long)tested, tested == 1 ? "" : "s",
-                    object == NULL || object->debug == NULL || object->debug->die_count == 0 || dbg_object_is_debuggable(object)
+                    object == NULL || object->debug == NULL || object->debug->die_count == 0 || dbg_unit_is_debuggable(&where)
                         ? ""
                         : "; optimised code has no stop for some executions of a line: compile with -g");
     }

@@ -155,11 +155,14 @@ static bool text_ok(const char *text)
     return true;
 }
 
-static bool attr_ok(const struct isa_object *object, const struct isa_attr *attr)
+/* Returns whether an attribute of an entry of unit @unit is valid. References and files are those of the unit. */
+static bool attr_ok(const struct isa_object *object, const struct isa_attr *attr, uint32_t unit)
 {
+    const struct isa_debug *debug = object->debug;
+
     switch (isa_debug_attr_kind(attr->name)) {
     case ISA_ATTR_TEXT: return text_ok(attr->text);
-    case ISA_ATTR_DIE: return attr->value < object->debug->die_count;
+    case ISA_ATTR_DIE: return attr->value >= debug->units[unit].first_die && attr->value < isa_compile_unit_end(debug, unit);
     case ISA_ATTR_LOCATIONS: return locations_ok(object, attr);
     case ISA_ATTR_SPANS: return spans_ok(object, attr);
     case ISA_ATTR_FUNCTION: return attr->value < object->function_count;
@@ -167,26 +170,47 @@ static bool attr_ok(const struct isa_object *object, const struct isa_attr *attr
     case ISA_ATTR_SIGNED: return true;
     case ISA_ATTR_NUMBER:
         return (attr->name != ISA_AT_DECL_FILE && attr->name != ISA_AT_CALL_FILE) ||
-               (attr->value != 0 && attr->value < object->file_count);
+               isa_compile_unit_has_file(&debug->units[unit], attr->value);
     default: return false;
     }
+}
+
+static bool units_ok(const struct isa_object *object)
+{
+    const struct isa_debug *debug = object->debug;
+
+    if (debug->unit_count == 0 || debug->units[0].first_die != 0)
+        return false;
+    for (uint32_t i = 0; i < debug->unit_count; i++) {
+        const struct isa_compile_unit *unit = &debug->units[i];
+        const uint32_t end = isa_compile_unit_end(debug, i);
+
+        if (unit->first_die > end || end > debug->die_count || unit->first_file == 0 ||
+            unit->first_file > object->file_count || unit->file_count > object->file_count - unit->first_file)
+            return false;
+    }
+    return true;
 }
 
 enum lw_status isa_debug_check(const struct isa_object *object, struct lw_error *err)
 {
     const struct isa_debug *debug = object->debug;
-    uint32_t stack[MAX_DEPTH];
+    uint32_t stack[MAX_DEPTH], unit = 0;
     unsigned depth = 0;
 
     if (debug == NULL)
         return LW_OK;
+    if (!units_ok(object))
+        return LW_FAIL(err, LW_EFORMAT, "the compile units of the debug information are malformed");
     for (uint32_t i = 0; i < debug->die_count; i++) {
         const struct isa_die *die = &debug->dies[i];
 
         while (depth != 0 && stack[depth - 1] == i)
             depth--;
+        while (isa_compile_unit_end(debug, unit) == i)
+            unit++;
         if (!isa_debug_tag_known(die->tag) || die->end <= i ||
-            die->end > (depth != 0 ? stack[depth - 1] : debug->die_count) ||
+            die->end > (depth != 0 ? stack[depth - 1] : isa_compile_unit_end(debug, unit)) ||
             die->attr_count > MAX_ATTRS || die->first_attr > debug->attr_count ||
             die->attr_count > debug->attr_count - die->first_attr || depth == MAX_DEPTH)
             return LW_FAIL(err, LW_EFORMAT, "debug entry %u (tag 0x%x) is malformed", i, die->tag);
@@ -195,7 +219,7 @@ enum lw_status isa_debug_check(const struct isa_object *object, struct lw_error 
         for (uint32_t k = 0; k < die->attr_count; k++) {
             const struct isa_attr *attr = &debug->attrs[die->first_attr + k];
 
-            if (!attr_ok(object, attr) || isa_die_attr(debug, i, attr->name) != attr)
+            if (!attr_ok(object, attr, unit) || isa_die_attr(debug, i, attr->name) != attr)
                 return LW_FAIL(err, LW_EFORMAT, "debug entry %u: attribute 0x%x is malformed", i,
                                attr->name);
         }
@@ -224,6 +248,19 @@ static void put_attr(struct isa_bytes *out, const struct isa_attr *attr)
     }
 }
 
+static void put_units(const struct isa_debug *debug, struct isa_bytes *out)
+{
+    isa_bytes_uleb(out, debug->unit_count);
+    for (uint32_t i = 0; i < debug->unit_count; i++) {
+        const struct isa_compile_unit *unit = &debug->units[i];
+
+        isa_bytes_uleb(out, unit->language);
+        isa_bytes_uleb(out, isa_compile_unit_end(debug, i) - unit->first_die);
+        isa_bytes_uleb(out, unit->first_file);
+        isa_bytes_uleb(out, unit->file_count);
+    }
+}
+
 void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
 {
     const struct isa_debug *debug = object->debug;
@@ -231,7 +268,7 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
     if (debug == NULL)
         return;
     isa_bytes_put(out, debug_magic, sizeof debug_magic);
-    isa_bytes_uleb(out, debug->language);
+    isa_bytes_uleb(out, debug->units[0].language);
     isa_bytes_uleb(out, debug->location_count);
     for (uint32_t i = 0; i < debug->location_count; i++) {
         const struct isa_var_location *location = &debug->locations[i];
@@ -259,11 +296,13 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
         for (uint32_t k = 0; k < die->attr_count; k++)
             put_attr(out, &debug->attrs[die->first_attr + k]);
     }
-    if (debug->expression_bytes != 0) { /* written only if there are expressions, so that objects without them keep their
-                                         * format */
+    if (debug->expression_bytes != 0 || debug->unit_count > 1) { /* written only if there are expressions or several units, so
+                                                                  * that other objects keep their format */
         isa_bytes_uleb(out, debug->expression_bytes);
         isa_bytes_put(out, debug->expressions, debug->expression_bytes);
     }
+    if (debug->unit_count > 1)
+        put_units(debug, out);
 }
 
 static void get_attr(struct isa_reader *r, struct isa_attr *attr)
@@ -291,15 +330,42 @@ static void get_expressions(struct isa_reader *r, struct isa_debug *debug)
     if (r->status != LW_OK || r->p == r->end)
         return;
     count = isa_reader_count(r, 1, "length of expressions");
-    if (count == 0 || count > UINT32_MAX)
+    if (count > UINT32_MAX || (count == 0 && r->p == r->end))
         isa_reader_bad(r, "length of expressions");
     bytes = isa_reader_capacity(r, count, 1);
-    if (r->status != LW_OK)
+    if (r->status != LW_OK || count == 0)
         return;
     memcpy(bytes, r->p, count);
     r->p += count;
     debug->expressions = bytes;
     debug->expression_bytes = (uint32_t)count;
+}
+
+/* Reads the units. If the section ends before them, all entries and files are those of one unit with the language @language. */
+static void get_units(struct isa_reader *r, unsigned language, struct isa_debug *debug)
+{
+    const bool several = r->status == LW_OK && r->p != r->end;
+    const size_t count = several ? isa_reader_count(r, 4, "unit count") : 1;
+    uint32_t first = 0;
+
+    if (several && count < 2)
+        isa_reader_bad(r, "unit count");
+    debug->units = isa_reader_capacity(r, count, sizeof *debug->units);
+    if (r->status != LW_OK)
+        return;
+    debug->unit_count = (uint32_t)count;
+    debug->units[0] = (struct isa_compile_unit){.language = language, .first_file = 1, .file_count = r->object->file_count - 1};
+    for (size_t i = 0; several && i < count && r->status == LW_OK; i++) {
+        struct isa_compile_unit *unit = &debug->units[i];
+
+        unit->language = (unsigned)isa_reader_number(r, UINT8_MAX, "language of a unit");
+        unit->first_die = first;
+        first += (uint32_t)isa_reader_number(r, debug->die_count - first, "entries of a unit");
+        unit->first_file = (uint32_t)isa_reader_number(r, UINT16_MAX, "first file of a unit");
+        unit->file_count = (uint32_t)isa_reader_number(r, UINT16_MAX, "files of a unit");
+    }
+    if (several && (first != debug->die_count || debug->units[0].language != language))
+        isa_reader_bad(r, "units");
 }
 
 static void get_dies(struct isa_reader *r, struct isa_debug *debug)
@@ -331,11 +397,12 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
 {
     struct isa_reader r = isa_reader_begin(".lanewise.debug", debug_magic, data, size, object, err);
     struct isa_debug *debug = isa_reader_capacity(&r, 1, sizeof *debug);
+    unsigned language;
     size_t count;
 
     if (r.status != LW_OK)
         return r.status;
-    debug->language = (unsigned)isa_reader_number(&r, UINT16_MAX, "language");
+    language = (unsigned)isa_reader_number(&r, UINT16_MAX, "language");
     count = isa_reader_count(&r, 5, "place count");
     debug->locations = isa_reader_capacity(&r, count, sizeof *debug->locations);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
@@ -361,6 +428,7 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
     }
     get_dies(&r, debug);
     get_expressions(&r, debug);
+    get_units(&r, language, debug);
     object->debug = debug;
     return isa_reader_end(&r, "table");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DWARF 4 debug information of an object, for stock gdb (docs/reference/object.md): the line table and call frames.
+/* DWARF 4 debug information of an object, for stock gdb (docs/reference/object.md): the line table, call frames and macros.
  * isa_dwarf_info.c writes the other sections. Source of numbers and names: the DWARF 4 standard, sections 6.2, 6.4 and 7. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,10 @@ static void line_close(struct isa_bytes *out, struct line_state *state, uint32_t
     state->open = false;
 }
 
-static void line_row(struct isa_bytes *out, struct line_state *state, const struct isa_object *object, const struct isa_line *row)
+static void line_row(struct isa_bytes *out, struct line_state *state, const struct isa_object *object,
+                     const struct isa_dwarf_unit *unit, const struct isa_line *row)
 {
+    const uint16_t file = (uint16_t)isa_dwarf_file(unit, row->file);
     int64_t line_delta;
     uint32_t pc_delta;
 
@@ -57,9 +59,9 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
         *state = (struct line_state){ row->insn, 1, 1, 0, true, true };
         line_extended(out, DW_LNE_set_address, address_of(object, row->insn));
     }
-    if (row->file != state->file) {
+    if (file != state->file) {
         isa_bytes_u8(out, DW_LNS_set_file);
-        isa_bytes_uleb(out, row->file);
+        isa_bytes_uleb(out, file);
     }
     if (row->column != state->column) {
         isa_bytes_u8(out, DW_LNS_set_column);
@@ -83,7 +85,7 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
         pc_delta = 0;
     }
     isa_bytes_u8(out, (unsigned)(line_delta - LINE_BASE) + LINE_RANGE * pc_delta + OPCODE_BASE);
-    *state = (struct line_state){ row->insn, row->line, row->file, row->column, row->is_stmt,
+    *state = (struct line_state){ row->insn, row->line, file, row->column, row->is_stmt,
                                   true };
 }
 
@@ -135,17 +137,33 @@ static bool goes_on(const struct isa_line *row, const struct isa_line *before,
            (before->is_stmt || !row->is_stmt) && entered[row->insn] == 0;
 }
 
-/* Writes a line sequence for each function, so that the last line of a function does not extend into the next function. */
-static void make_line(const struct isa_object *object, struct isa_bytes *out)
+/* Returns the index of the first line-table row after function @function. */
+static unsigned row_after(const struct isa_object *object, const struct isa_function *function)
+{
+    unsigned low = 0, high = object->line_count;
+
+    while (low < high) {
+        const unsigned middle = low + (high - low) / 2;
+
+        if (object->lines[middle].insn < function->first + function->count)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Writes the line table of a unit, with a line sequence for each function, so that the last line of a function does not extend
+ * into the next function. @entered: result of find_entered() */
+static void make_line(const struct isa_object *object, const struct isa_dwarf_unit *unit, const uint8_t *entered,
+                      struct isa_bytes *out)
 {
     static const uint8_t operand_counts[OPCODE_BASE - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
     const struct isa_function *function = NULL;
     struct line_state state = { .open = false };
     const struct isa_line *before = NULL;
-    uint8_t *entered = find_entered(object);
+    const size_t start = out->size;
     size_t header;
-
-    out->failed = out->failed || entered == NULL;
 
     isa_bytes_u32(out, 0);
     isa_bytes_u16(out, 4);
@@ -160,26 +178,30 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     isa_bytes_put(out, operand_counts, sizeof operand_counts);
     isa_bytes_u8(out, 0); /* ends the list of include directories, which is empty, because only the compilation directory
                            * exists */
-    for (unsigned i = 1; i < object->file_count; i++) {
-        isa_bytes_string(out, object->files[i]);
+    for (unsigned i = 0; i < unit->unit.file_count; i++) {
+        isa_bytes_string(out, object->files[unit->unit.first_file + i]);
         isa_bytes_uleb(out, 0);
         isa_bytes_uleb(out, 0);
         isa_bytes_uleb(out, 0);
     }
     isa_bytes_u8(out, 0);
     isa_bytes_patch32(out, header, (uint32_t)(out->size - header - 4));
-    for (unsigned i = 0; i < object->line_count && entered != NULL; i++) {
+    for (unsigned i = 0; i < object->line_count; i++) {
         const struct isa_line *row = &object->lines[i];
         const struct isa_function *here = isa_object_function_at(object, row->insn);
         uint32_t end = i + 1 < object->line_count ? row[1].insn : object->text_count;
 
+        if (!isa_dwarf_unit_has(object, unit, here)) {
+            i = here != NULL ? row_after(object, here) - 1 : i;
+            continue;
+        }
         if (here != function || before == NULL || !goes_on(row, before, entered)) {
             before = row;
             if (i != 0 && here != function)
                 line_close(out, &state, function != NULL ? function->first + function->count
                                                          : row->insn);
             function = here;
-            line_row(out, &state, object, row);
+            line_row(out, &state, object, unit, row);
         }
         /* gdb stops at the start of a line-table row, also in reverse execution. The target of a backward jump therefore gets a
          * line-table row of its own; without it, gdb would stop at the start of the whole line. */
@@ -191,13 +213,12 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
             repeated.insn = k;
             repeated.prologue_end = false;
             if (entered[k] == ENTERED_BACK)
-                line_row(out, &state, object, &repeated);
+                line_row(out, &state, object, unit, &repeated);
         }
     }
     line_close(out, &state,
                function != NULL ? function->first + function->count : object->text_count);
-    isa_bytes_patch32(out, 0, (uint32_t)(out->size - 4));
-    free(entered);
+    isa_bytes_patch32(out, start, (uint32_t)(out->size - start - 4));
 }
 
 /* ---- .debug_frame --------------------------------------------------------------------------- */
@@ -277,13 +298,107 @@ static void make_frame(const struct isa_object *object, bool loaded, struct isa_
     }
 }
 
+/* ---- .debug_macinfo ---------------------------------------------------------------------- */
+
+void isa_dwarf_make_macros(bool has_macros, struct isa_bytes *out)
+{
+    enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
+    static const struct {
+        const char *function, *variable, *beyond; /* beyond: value of the macro for dimensions after the third */
+    } dimensions[] = {
+        {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
+        {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
+        {"get_local_size", "local_size", "1"},   {"get_num_groups", "num_groups", "1"},
+        {"get_global_offset", "global_offset", "0"}, {"get_enqueued_local_size", "local_size", "1"},
+    };
+    static const char *const others[] = {
+        "get_work_dim() work_dim",
+        "get_local_linear_id() ((local_id.z * local_size.y + local_id.y) * local_size.x + local_id.x)",
+        "get_global_linear_id() (((global_id.z - global_offset.z) * global_size.y + global_id.y - "
+        "global_offset.y) * global_size.x + global_id.x - global_offset.x)",
+    };
+    char text[200];
+
+    if (has_macros) {
+        for (size_t i = 0; i < LW_COUNT_OF(dimensions); i++) {
+            const char *name = dimensions[i].variable;
+
+            snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
+                     dimensions[i].function, name, name, name, dimensions[i].beyond);
+            isa_bytes_u8(out, MACINFO_DEFINE);
+            isa_bytes_uleb(out, 0); /* line 0 means that the macro is defined on the command line */
+            isa_bytes_string(out, text);
+        }
+        for (size_t i = 0; i < LW_COUNT_OF(others); i++) {
+            isa_bytes_u8(out, MACINFO_DEFINE);
+            isa_bytes_uleb(out, 0);
+            isa_bytes_string(out, others[i]);
+        }
+        isa_bytes_u8(out, MACINFO_START_FILE);
+        isa_bytes_uleb(out, 0);
+        isa_bytes_uleb(out, 1);
+        isa_bytes_u8(out, MACINFO_END_FILE);
+    }
+    isa_bytes_u8(out, 0);
+}
+
+/* ---- compile units ------------------------------------------------------------------------ */
+
+/* Finds the compile units that have entries or functions, and returns them; the first unit always exists. Returns NULL if
+ * memory is short. *@of_function: memory to which the units refer; the caller frees both. */
+static struct isa_dwarf_unit *find_units(const struct isa_object *object, unsigned *count, uint32_t **of_function)
+{
+    const struct isa_debug *debug = object->debug;
+    const uint32_t all = debug != NULL ? debug->unit_count : 1;
+    struct isa_dwarf_unit *units = calloc(all, sizeof *units);
+    bool *has_code = calloc(all, sizeof *has_code);
+
+    *count = 0;
+    *of_function = calloc((size_t)object->function_count + 1, sizeof **of_function);
+    if (units == NULL || has_code == NULL || *of_function == NULL) {
+        free(units);
+        free(has_code);
+        return NULL;
+    }
+    if (all > 1)
+        isa_compile_units_of_functions(object, *of_function);
+    for (unsigned i = 0; i < object->function_count; i++)
+        has_code[(*of_function)[i]] = true;
+    for (uint32_t i = 0; i < all; i++)
+        if (i == 0 || has_code[i] || isa_compile_unit_end(debug, i) != debug->units[i].first_die) {
+            units[*count].number = i;
+            units[*count].is_only = all == 1;
+            units[*count].of_function = *of_function;
+            if (debug != NULL)
+                units[*count].unit = debug->units[i];
+            else
+                units[*count].unit = (struct isa_compile_unit){.first_file = 1, .file_count = object->file_count - 1};
+            ++*count;
+        }
+    free(has_code);
+    return units;
+}
+
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
                     struct isa_dwarf *out)
 {
+    uint8_t *entered = find_entered(object);
+    uint32_t *of_function;
+    unsigned count;
+    struct isa_dwarf_unit *units = find_units(object, &count, &of_function);
+
     memset(out, 0, sizeof *out);
-    make_line(object, &out->line);
-    isa_dwarf_make_info(object, variables, out);
+    out->line.failed = entered == NULL || units == NULL;
+    for (unsigned i = 0; i < count && entered != NULL; i++) {
+        units[i].line = (uint32_t)out->line.size;
+        make_line(object, &units[i], entered, &out->line);
+    }
+    if (units != NULL)
+        isa_dwarf_make_info(object, units, count, variables, out);
     make_frame(object, variables != NULL, &out->frame);
+    free(entered);
+    free(units);
+    free(of_function);
 }
 
 void isa_dwarf_fini(struct isa_dwarf *dwarf)

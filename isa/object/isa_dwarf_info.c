@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes .debug_info and the sections to which it refers. These sections contain the debug entries of the source (object->debug),
- * with locations in debug address ranges; the built-in variables; and those functions, kernel parameters and shared variables of
- * the object for which the source has no entries. Source of numbers and names: the DWARF 4 standard, section 7. */
-#include <stdio.h>
+/* Writes .debug_info, with the compile units of the object, and the sections to which it refers. These sections contain the debug
+ * entries of the source (object->debug), with locations in debug address ranges; the built-in variables; and those functions,
+ * kernel parameters and shared variables of the object for which the source has no entries. Source of numbers and names: the
+ * DWARF 4 standard, section 7. */
 #include <stdlib.h>
 
 #include "isa/object/isa_elf_priv.h"
@@ -59,8 +59,14 @@ struct maker {
     const struct isa_object *object;
     const struct isa_debug *debug; /* may be NULL */
     const uint64_t *variables;     /* addresses of the object's variables; NULL: the object is not loaded yet */
+    const struct isa_dwarf_unit *unit; /* the unit that is written */
+    bool is_first, has_others;         /* the unit is the first one; there are other units */
     struct isa_dwarf *to;
-    struct isa_bytes *out; /* contents of .debug_info */
+    struct isa_bytes *out; /* contents of the unit */
+    struct macro_list {
+        bool known;
+        uint32_t at; /* offset in .debug_macinfo */
+    } macros[2]; /* list without macros, and list with OpenCL's functions */
     struct types types;
     uint32_t *offset;   /* [entry of debug] offset in the compile unit */
     uint32_t *code;     /* [entry of debug] number of the entry's abbreviation */
@@ -75,6 +81,8 @@ enum abbrev {
     ABBREV_NONE, ABBREV_UNIT, ABBREV_UNIT_DIR, ABBREV_BASE, ABBREV_STRUCT, ABBREV_MEMBER,
     ABBREV_POINTER, ABBREV_ARRAY, ABBREV_RANGE, ABBREV_VARIABLE, ABBREV_FUNCTION,
     ABBREV_FUNCTION_PARAMS, ABBREV_PLACELESS, ABBREV_PLACELESS_PARAMS, ABBREV_PARAM, ABBREV_LABEL,
+    ABBREV_COUNT_OF_ONE, /* an object with one unit has only the abbreviations before this one */
+    ABBREV_UNIT_RANGES = ABBREV_COUNT_OF_ONE, ABBREV_UNIT_RANGES_DIR,
     ABBREV_COUNT
 };
 
@@ -84,13 +92,15 @@ struct abbrev_row {
 };
 
 static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
-#define UNIT                                                                               \
+#define UNIT(end, form)                                                                    \
     { DW_AT_producer, DW_FORM_string }, { DW_AT_language, DW_FORM_data1 },                 \
-        { DW_AT_name, DW_FORM_string }, { DW_AT_low_pc, DW_FORM_addr },                    \
-        { DW_AT_high_pc, DW_FORM_data8 }, { DW_AT_stmt_list, DW_FORM_sec_offset },                  \
-        { DW_AT_macro_info, DW_FORM_sec_offset }
-    [ABBREV_UNIT] = { DW_TAG_compile_unit, 1, { UNIT } },
-    [ABBREV_UNIT_DIR] = { DW_TAG_compile_unit, 1, { UNIT, { DW_AT_comp_dir, DW_FORM_string } } },
+        { DW_AT_name, DW_FORM_string }, { DW_AT_low_pc, DW_FORM_addr }, { end, form },     \
+        { DW_AT_stmt_list, DW_FORM_sec_offset }, { DW_AT_macro_info, DW_FORM_sec_offset }
+#define DIR { DW_AT_comp_dir, DW_FORM_string }
+    [ABBREV_UNIT] = { DW_TAG_compile_unit, 1, { UNIT(DW_AT_high_pc, DW_FORM_data8) } },
+    [ABBREV_UNIT_DIR] = { DW_TAG_compile_unit, 1, { UNIT(DW_AT_high_pc, DW_FORM_data8), DIR } },
+    [ABBREV_UNIT_RANGES] = { DW_TAG_compile_unit, 1, { UNIT(DW_AT_ranges, DW_FORM_sec_offset) } },
+    [ABBREV_UNIT_RANGES_DIR] = { DW_TAG_compile_unit, 1, { UNIT(DW_AT_ranges, DW_FORM_sec_offset), DIR } },
     [ABBREV_BASE] = { DW_TAG_base_type, 0,
                       { { DW_AT_name, DW_FORM_string }, { DW_AT_byte_size, DW_FORM_data1 },
                         { DW_AT_encoding, DW_FORM_data1 } } },
@@ -125,13 +135,15 @@ static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
     [ABBREV_LABEL] = { DW_TAG_label, 0,
                        { { DW_AT_name, DW_FORM_string }, { DW_AT_low_pc, DW_FORM_addr } } },
 #undef UNIT
+#undef DIR
 #undef LOCATION
 #undef FUNCTION
 };
 
-static void make_own_abbrevs(struct isa_bytes *out)
+/** Writes the first abbreviations. @count: 1 + their number */
+static void make_own_abbrevs(struct isa_bytes *out, unsigned count)
 {
-    for (unsigned i = 1; i < ABBREV_COUNT; i++) {
+    for (unsigned i = 1; i < count; i++) {
         isa_bytes_uleb(out, i);
         isa_bytes_uleb(out, abbrevs[i].tag);
         isa_bytes_u8(out, abbrevs[i].children);
@@ -241,7 +253,7 @@ static void put_shape(const struct maker *mk, uint32_t die, struct isa_bytes *ou
  * are looked up by a hash of their bytes. */
 static bool make_shapes(struct maker *mk)
 {
-    uint32_t count = mk->debug->die_count, next = ABBREV_COUNT;
+    uint32_t count = mk->debug->die_count, next = mk->has_others ? ABBREV_COUNT : ABBREV_COUNT_OF_ONE;
     struct isa_bytes one = { 0 };
     struct row {
         uint32_t code, size;
@@ -492,7 +504,7 @@ static void make_function(struct maker *mk, const struct isa_function *function)
                                : (params ? ABBREV_PLACELESS_PARAMS : ABBREV_PLACELESS));
     put_plain_name(out, function->name);
     if (placed) {
-        isa_bytes_u16(out, function->file);
+        isa_bytes_u16(out, isa_dwarf_file(mk->unit, function->file));
         isa_bytes_u32(out, function->line);
     }
     put_extent(out, mk->object, function);
@@ -708,16 +720,23 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
         put_frame_base(out);
         mk->covered[attr->value] = true;
         break;
-    default: isa_bytes_uleb(out, attr->value); break;
+    default:
+        if (attr->name == ISA_AT_DECL_FILE || attr->name == ISA_AT_CALL_FILE)
+            isa_bytes_uleb(out, isa_dwarf_file(mk->unit, (uint32_t)attr->value));
+        else
+            isa_bytes_uleb(out, attr->value);
+        break;
     }
 }
 
-/* Writes references to entries, after the offsets of all entries are known. @where: positions of the references, in order. */
+/* Writes references to entries, after the offsets of all entries of the unit are known. @where: positions of the references, in
+ * order. */
 static void patch_references(struct maker *mk, const uint32_t *where)
 {
+    const uint32_t end = isa_compile_unit_end(mk->debug, mk->unit->number);
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < mk->debug->die_count; i++) {
+    for (uint32_t i = mk->unit->unit.first_die; i < end; i++) {
         const struct isa_die *die = &mk->debug->dies[i];
 
         for (uint32_t k = 0; k < die->attr_count; k++) {
@@ -732,15 +751,19 @@ static void patch_references(struct maker *mk, const uint32_t *where)
 static void make_source(struct maker *mk)
 {
     const struct isa_debug *debug = mk->debug;
-    uint32_t *where = calloc((size_t)debug->attr_count + 1, sizeof *where), refs = 0;
-    uint32_t ends[256];
+    const uint32_t first = mk->unit->unit.first_die, end = isa_compile_unit_end(debug, mk->unit->number);
+    uint32_t *where, refs = 0, ends[256];
+    size_t attrs = 0;
     unsigned depth = 0;
 
+    for (uint32_t i = first; i < end; i++)
+        attrs += debug->dies[i].attr_count;
+    where = calloc(attrs + 1, sizeof *where);
     if (where == NULL) {
         mk->out->failed = true;
         return;
     }
-    for (uint32_t i = 0; i < debug->die_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         const struct isa_die *die = &debug->dies[i];
         const struct isa_function *nameless = nameless_params(mk, i);
 
@@ -780,97 +803,119 @@ static void make_source(struct maker *mk)
 
 /* Returns the language for the compile unit. OpenCL C becomes C, because for OpenCL C gdb does not compile conditions to agent
  * expressions, and evaluates some conditions wrongly. */
-static unsigned language_of(const struct isa_debug *debug)
+static unsigned language_of(const struct isa_compile_unit *unit)
 {
-    return debug == NULL || debug->language == 0 || debug->language > UINT8_MAX ||
-                   debug->language == DW_LANG_OPENCL
-               ? DW_LANG_C99 : debug->language;
+    return unit->language == 0 || unit->language > UINT8_MAX || unit->language == DW_LANG_OPENCL ? DW_LANG_C99 : unit->language;
 }
 
-/* Writes macros that define OpenCL's work-item functions by the built-in variables. Debuggers that expand macros can then
- * evaluate `get_global_id(0)`, also in conditions that they send to the stub. For CUDA there are no such macros, because a source
- * may define functions with the same names. */
-static void make_macros(const struct maker *mk)
+/* Returns the offset of the unit's macros. Units with the same macros share a list. */
+static uint32_t macros_of(struct maker *mk)
 {
-    enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
-    static const struct {
-        const char *function, *variable, *beyond; /* beyond: value of the macro for dimensions after the third */
-    } dimensions[] = {
-        {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
-        {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
-        {"get_local_size", "local_size", "1"},   {"get_num_groups", "num_groups", "1"},
-        {"get_global_offset", "global_offset", "0"}, {"get_enqueued_local_size", "local_size", "1"},
-    };
-    static const char *const others[] = {
-        "get_work_dim() work_dim",
-        "get_local_linear_id() ((local_id.z * local_size.y + local_id.y) * local_size.x + local_id.x)",
-        "get_global_linear_id() (((global_id.z - global_offset.z) * global_size.y + global_id.y - "
-        "global_offset.y) * global_size.x + global_id.x - global_offset.x)",
-    };
-    struct isa_bytes *out = &mk->to->macros;
-    char text[200];
+    const bool has_macros = mk->unit->unit.file_count != 0 && language_of(&mk->unit->unit) == DW_LANG_C99;
+    struct macro_list *list = &mk->macros[has_macros];
 
-    if (mk->object->file_count > 1 &&
-        (mk->debug == NULL || mk->debug->language == 0 || language_of(mk->debug) == DW_LANG_C99)) {
-        for (size_t i = 0; i < LW_COUNT_OF(dimensions); i++) {
-            const char *name = dimensions[i].variable;
-
-            snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
-                     dimensions[i].function, name, name, name, dimensions[i].beyond);
-            isa_bytes_u8(out, MACINFO_DEFINE);
-            isa_bytes_uleb(out, 0); /* line 0 means that the macro is defined on the command line */
-            isa_bytes_string(out, text);
-        }
-        for (size_t i = 0; i < LW_COUNT_OF(others); i++) {
-            isa_bytes_u8(out, MACINFO_DEFINE);
-            isa_bytes_uleb(out, 0);
-            isa_bytes_string(out, others[i]);
-        }
-        isa_bytes_u8(out, MACINFO_START_FILE);
-        isa_bytes_uleb(out, 0);
-        isa_bytes_uleb(out, 1);
-        isa_bytes_u8(out, MACINFO_END_FILE);
+    if (!list->known) {
+        *list = (struct macro_list){true, (uint32_t)mk->to->macros.size};
+        isa_dwarf_make_macros(has_macros, &mk->to->macros);
     }
-    isa_bytes_u8(out, 0);
+    return list->at;
 }
 
-static void make_info(struct maker *mk)
+/* Writes the addresses of a unit's code after the address of the text, to which location lists are relative. The code of the
+ * only unit is the whole text. @ranges: offset in .debug_ranges, or UINT32_MAX if the unit has no code */
+static void put_code(struct maker *mk, uint32_t ranges)
+{
+    if (ranges != UINT32_MAX)
+        isa_bytes_u32(mk->out, ranges);
+    else
+        isa_bytes_u64(mk->out, mk->has_others ? 0 : (uint64_t)mk->object->text_count * ISA_WORD_BYTES);
+}
+
+/* Writes the ranges of a unit's code, and returns their offset in .debug_ranges. Returns UINT32_MAX if the unit has no ranges. */
+static uint32_t make_ranges(struct maker *mk)
 {
     const struct isa_object *object = mk->object;
+    struct isa_bytes *out = &mk->to->ranges;
+    const uint32_t at = (uint32_t)out->size;
+
+    for (unsigned i = 0; i < object->function_count && mk->has_others; i++) {
+        const uint32_t first = object->functions[i].first;
+
+        if (!isa_dwarf_unit_has(object, mk->unit, &object->functions[i]))
+            continue;
+        while (i + 1 < object->function_count && isa_dwarf_unit_has(object, mk->unit, &object->functions[i + 1]))
+            i++;
+        isa_bytes_u64(out, (uint64_t)first * ISA_WORD_BYTES);
+        isa_bytes_u64(out, (uint64_t)(object->functions[i].first + object->functions[i].count) * ISA_WORD_BYTES);
+    }
+    if (out->size == at)
+        return UINT32_MAX;
+    isa_bytes_u64(out, 0);
+    isa_bytes_u64(out, 0);
+    return at;
+}
+
+static void make_unit(struct maker *mk)
+{
+    const struct isa_object *object = mk->object;
+    const struct isa_compile_unit *unit = &mk->unit->unit;
     struct isa_bytes *out = mk->out;
     const char *producer = object->producer != NULL ? object->producer : "lanewise";
     const char *dir =
         object->comp_dir != NULL && *object->comp_dir != '\0' ? object->comp_dir : NULL;
+    const uint32_t ranges = make_ranges(mk);
 
     isa_bytes_u32(out, 0);
     isa_bytes_u16(out, 4);
     isa_bytes_u32(out, 0); /* offset in .debug_abbrev */
     isa_bytes_u8(out, 8);
-    isa_bytes_uleb(out, dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
+    if (ranges != UINT32_MAX)
+        isa_bytes_uleb(out, dir != NULL ? ABBREV_UNIT_RANGES_DIR : ABBREV_UNIT_RANGES);
+    else
+        isa_bytes_uleb(out, dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
     /* gdb uses the line table to find the end of a prologue in x86 code only if the producer's name begins with "clang " */
     if (strncmp(producer, "clang ", 6) != 0)
         isa_bytes_put(out, "clang compatible: ", 18);
     isa_bytes_string(out, producer);
-    isa_bytes_u8(out, language_of(mk->debug));
-    isa_bytes_string(out, object->file_count > 1 ? object->files[1] : "");
+    isa_bytes_u8(out, language_of(unit));
+    isa_bytes_string(out, unit->file_count != 0 ? object->files[unit->first_file] : "");
     isa_bytes_u64(out, isa_elf_text_address(object));
-    isa_bytes_u64(out, (uint64_t)object->text_count * ISA_WORD_BYTES);
-    isa_bytes_u32(out, 0); /* offset in .debug_line */
-    isa_bytes_u32(out, 0); /* offset in .debug_macinfo */
+    put_code(mk, ranges);
+    isa_bytes_u32(out, mk->unit->line);
+    isa_bytes_u32(out, macros_of(mk));
     if (dir != NULL)
         isa_bytes_string(out, dir);
-    make_macros(mk);
     make_types(out, &mk->types);
     if (mk->debug != NULL)
         make_source(mk);
-    make_builtins(out, &mk->types);
-    make_shared(mk);
+    if (mk->is_first) { /* debuggers find these variables in all units */
+        make_builtins(out, &mk->types);
+        make_shared(mk);
+    }
     for (unsigned i = 0; i < object->function_count; i++) {
-        if (!mk->covered[i])
+        if (!mk->covered[i] && isa_dwarf_unit_has(object, mk->unit, &object->functions[i]))
             make_function(mk, &object->functions[i]);
     }
     isa_bytes_u8(out, 0);
     isa_bytes_patch32(out, 0, (uint32_t)(out->size - 4));
+}
+
+/* Writes the units, one after the other. References in a unit are offsets from its beginning. */
+static void make_info(struct maker *mk, const struct isa_dwarf_unit *units, unsigned count)
+{
+    struct isa_bytes one = { 0 };
+
+    mk->out = &one;
+    for (unsigned i = 0; i < count; i++) {
+        one.size = 0;
+        mk->unit = &units[i];
+        mk->is_first = i == 0;
+        make_unit(mk);
+        isa_bytes_put(&mk->to->info, one.data, one.size);
+    }
+    if (one.failed)
+        mk->to->info.failed = true;
+    isa_bytes_fini(&one);
 }
 
 static void find_calls(struct maker *mk)
@@ -884,18 +929,18 @@ static void find_calls(struct maker *mk)
     }
 }
 
-void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variables,
-                         struct isa_dwarf *out)
+void isa_dwarf_make_info(const struct isa_object *object, const struct isa_dwarf_unit *units, unsigned count,
+                         const uint64_t *variables, struct isa_dwarf *out)
 {
     uint32_t dies = object->debug != NULL ? object->debug->die_count : 0;
     struct maker mk = { .object = object, .debug = object->debug, .variables = variables,
-                        .to = out, .out = &out->info };
+                        .has_others = !units[0].is_only, .to = out };
 
     mk.offset = calloc((size_t)dies + 1, sizeof *mk.offset);
     mk.code = calloc((size_t)dies + 1, sizeof *mk.code);
     mk.covered = calloc((size_t)object->function_count + 1, sizeof *mk.covered);
     mk.calls = calloc((size_t)object->text_count + 1, sizeof *mk.calls);
-    make_own_abbrevs(&out->abbrev);
+    make_own_abbrevs(&out->abbrev, mk.has_others ? ABBREV_COUNT : ABBREV_COUNT_OF_ONE);
     if (mk.offset == NULL || mk.code == NULL || mk.covered == NULL || mk.calls == NULL ||
         (mk.debug != NULL && !make_shapes(&mk))) {
         out->info.failed = true;
@@ -903,7 +948,7 @@ void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variab
         isa_bytes_u8(&out->abbrev, 0);
         if (mk.debug != NULL && mk.debug->location_count != 0)
             find_calls(&mk);
-        make_info(&mk);
+        make_info(&mk, units, count);
     }
     free(mk.offset);
     free(mk.code);

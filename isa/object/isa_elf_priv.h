@@ -34,12 +34,39 @@ enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 struct isa_dwarf {
     struct isa_bytes line, info, abbrev, frame, loc, ranges, macros;
 };
+/** Compile unit of the DWARF sections. Its files have numbers of their own, from 1. */
+struct isa_dwarf_unit {
+    uint32_t number;      /* index of the unit in the object */
+    bool is_only;         /* the object has no other unit, so that all functions belong to it */
+    struct isa_compile_unit unit; /* the object's unit; without debug information, all files of the object */
+    uint32_t line;        /* offset in .debug_line */
+    const uint32_t *of_function; /* by function: number of its unit */
+};
+/** Stores in @units, by function, the index of the unit that contains the function (isa_compile_unit_at()). The object must have
+ *  debug information. */
+void isa_compile_units_of_functions(const struct isa_object *object, uint32_t *units);
+/** Returns whether the code of @function (NULL: code outside of all functions) belongs to a unit. */
+static inline bool isa_dwarf_unit_has(const struct isa_object *object, const struct isa_dwarf_unit *unit,
+                                      const struct isa_function *function)
+{
+    return unit->is_only || unit->number == (function != NULL ? unit->of_function[function - object->functions] : 0);
+}
+/** Returns the number that a file of the object has in a unit. Another unit's file, which only a damaged object refers to, becomes
+ *  the unit's source. */
+static inline uint32_t isa_dwarf_file(const struct isa_dwarf_unit *unit, uint32_t file)
+{
+    return file == 0 || isa_compile_unit_has_file(&unit->unit, file) ? file - (file != 0 ? unit->unit.first_file - 1 : 0) : 1;
+}
 /** Writes all DWARF sections. @variables: addresses of the object's variables; @variables is NULL if the object is not loaded. */
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
                     struct isa_dwarf *out);
-/** Writes the sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo. */
-void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variables,
-                         struct isa_dwarf *out);
+/** Writes a list of macros. If @has_macros is set, the macros define OpenCL's work-item functions by the built-in variables.
+ *  Debuggers that expand macros can then evaluate `get_global_id(0)`, also in conditions that they send to the stub. For CUDA there
+ *  are no such macros, because a source may define functions with the same names. */
+void isa_dwarf_make_macros(bool has_macros, struct isa_bytes *out);
+/** Writes the sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo, with @count compile units. */
+void isa_dwarf_make_info(const struct isa_object *object, const struct isa_dwarf_unit *units, unsigned count,
+                         const uint64_t *variables, struct isa_dwarf *out);
 void isa_dwarf_fini(struct isa_dwarf *dwarf);
 
 /** Writes the section .lanewise (isa_meta.c), which contains all parts of the object that are in no other section. */

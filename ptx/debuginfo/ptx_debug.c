@@ -131,8 +131,7 @@ static bool read_statement(struct ptx_lexer *lex, struct ptx_section *section)
 bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
 {
     struct ptx_lexer *lex = &parser->lex;
-    struct ptx_section section = { .name = name, .source = parser->source,
-                                   .file_base = parser->file_base };
+    struct ptx_section section = { .name = name, .source = parser->source };
     bool good = true;
 
     while (ptx_lex_peek(lex) != '}' && lex->p < lex->end && good)
@@ -141,10 +140,8 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
         lex->line += *lex->p++ == '\n';
     if (parser->module->debug == NULL)
         parser->module->debug = PTX_NEW(lex->job, struct ptx_debug);
-    if (good)
-        *PTX_PUSH(lex->job, parser->module->debug->sections) = section;
-    else
-        parser->module->debug->dropped = "a debug section contains something that is not data";
+    section.invalid = !good;
+    *PTX_PUSH(lex->job, parser->module->debug->sections) = section;
     return good;
 }
 
@@ -152,9 +149,9 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
 
 void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source)
 {
-    const struct ptx_debug_part *part =
-        &debug->part[source < debug->part_count ? source : 0];
+    struct ptx_debug_part *part = &debug->part[source];
 
+    debug->current = part;
     debug->info = part->info;
     debug->abbrev = part->abbrev;
     debug->strings = part->strings;
@@ -162,11 +159,6 @@ void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source)
     debug->ranges = part->ranges;
     debug->label_map = &part->label_map;
     debug->file_base = part->file_base;
-}
-
-uint32_t ptx_debug_source(const struct ptx_module *module, const struct ptx_function *function)
-{
-    return module->symbols.at[function->symbol].source;
 }
 
 const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t source,

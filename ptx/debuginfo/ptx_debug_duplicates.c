@@ -220,7 +220,7 @@ uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *ind
 /* ---- scopes --------------------------------------------------------------------------------------------- */
 
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
-                      const uint32_t *owner, const uint32_t *copy, struct ptx_duplicates *of)
+                      const uint32_t *owner, const uint32_t *copy, uint32_t root, struct ptx_duplicates *of)
 {
     PTX_LIST(struct copied) words = { 0 };
     PTX_LIST(struct isa_span) spans = { 0 };
@@ -252,7 +252,7 @@ void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *inde
                 (uint32_t)spans.count
             };
         }
-        of[scope] = (struct ptx_duplicates){ keep(unit, copies.at, copies.count, sizeof *copies.at),
+        of[scope - root] = (struct ptx_duplicates){ keep(unit, copies.at, copies.count, sizeof *copies.at),
                                          (uint32_t)copies.count };
     }
 }

@@ -140,7 +140,7 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     const uint32_t *copy;
     uint32_t at = 0, *owner;
 
-    if (debug->inlined == NULL)
+    if (debug->inlined == NULL || debug->current->dropped != NULL)
         return;
     owner = PTX_ARRAY(unit->job, uint32_t, index[unit->code.count] + 1);
     for (size_t i = 0; i < unit->code.count; i++) {
@@ -165,7 +165,7 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
         lw_arena_alloc(&unit->object->arena, (in.calls.count + 1) * sizeof *out->copies);
     if (out->copies == NULL)
         ptx_fail(unit->job, 0, LW_ENOMEM, "the host has no memory for the translation");
-    ptx_debug_copies(unit, base, index, owner, copy, out->copies);
+    ptx_debug_copies(unit, base, index, owner, copy, 0, out->copies);
 }
 
 /* ---- entries ------------------------------------------------------------------------------ */
@@ -173,6 +173,7 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
 struct entries {
     struct ptx_job *job;
     struct ptx_debug *debug;
+    uint32_t source, unit;   /* index of the PTX module whose entries are created, and of its unit's entry */
     struct ptx_map abstract; /* maps the name of an inlined function to its abstract entry */
     bool mangled;            /* linkage names are stored, so the unit is declared as C++: debuggers read linkage names only
                               * in C++ units */
@@ -181,10 +182,11 @@ struct entries {
 static uint32_t open_die(struct entries *en, unsigned tag, uint32_t parent)
 {
     uint32_t index = (uint32_t)en->debug->dies.count;
+    const uint64_t offset = index != 0 ? en->debug->dies.at[index - 1].offset + 1 : 0;
 
     *PTX_PUSH(en->job, en->debug->dies) = (struct ptx_die){
-        .offset = index, .tag = (uint16_t)tag, .parent = parent, .end = index + 1,
-        .first = (uint32_t)en->debug->values.count, .function = PTX_NONE,
+        .offset = offset, .tag = (uint16_t)tag, .source = (uint16_t)en->source, .parent = parent, .end = index + 1,
+        .unit = en->unit, .first = (uint32_t)en->debug->values.count, .function = PTX_NONE,
         .object_function = PTX_NONE, .out = PTX_NONE
     };
     return index;
@@ -252,7 +254,7 @@ static uint32_t abstract_of(struct entries *en, uint32_t name)
         return *known;
     copy = ptx_new(en->job, size + 1, 1);
     memcpy(copy, text, size);
-    die = open_die(en, ISA_TAG_SUBPROGRAM, 0);
+    die = open_die(en, ISA_TAG_SUBPROGRAM, en->unit);
     put_name(en, die, size != 0 ? copy : "inlined");
     put_value(en, die, ISA_AT_INLINE, PTX_V_NUMBER, 1, NULL);
     ptx_map_put(en->job, &en->abstract, copy, size, die);
@@ -269,7 +271,7 @@ static void put_instances(struct entries *en, const struct ptx_inlined_list *lis
 
         en->debug->dies.at[die].spans = call->spans;
         en->debug->dies.at[die].span_count = call->span_count;
-        put_value(en, die, ISA_AT_ABSTRACT_ORIGIN, PTX_V_REFERENCE, abstract[i - 1], NULL);
+        put_value(en, die, ISA_AT_ABSTRACT_ORIGIN, PTX_V_REFERENCE, en->debug->dies.at[abstract[i - 1]].offset, NULL);
         put_value(en, die, ISA_AT_CALL_FILE, PTX_V_NUMBER, call->file, NULL);
         put_value(en, die, ISA_AT_CALL_LINE, PTX_V_NUMBER, call->line, NULL);
         put_value(en, die, ISA_AT_CALL_COLUMN, PTX_V_NUMBER, call->column, NULL);
@@ -280,51 +282,60 @@ static void put_instances(struct entries *en, const struct ptx_inlined_list *lis
     }
 }
 
-void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module)
+/* Creates the entries of function number @f of the module. */
+static void put_function(struct entries *en, const struct ptx_module *module, size_t f)
+{
+    struct ptx_debug *debug = en->debug;
+    const struct ptx_inlined_list *list = &debug->inlined[f];
+    const struct isa_function *function = &en->job->object->functions[list->number];
+    uint32_t *abstract = PTX_ARRAY(en->job, uint32_t, list->count + 1);
+    uint32_t *first = PTX_ARRAY(en->job, uint32_t, list->count + 1), *next = PTX_ARRAY(en->job, uint32_t, list->count + 1), die;
+
+    for (uint32_t i = list->count; i != 0; i--) {
+        next[i] = first[list->at[i - 1].parent];
+        first[list->at[i - 1].parent] = i;
+    }
+    for (uint32_t i = 0; i < list->count; i++)
+        abstract[i] = abstract_of(en, list->at[i].name);
+    die = open_die(en, ISA_TAG_SUBPROGRAM, en->unit);
+    debug->dies.at[die].object_function = list->number;
+    put_name(en, die, module->functions.at[f].name);
+    put_value(en, die, ISA_AT_DECL_FILE, PTX_V_NUMBER, function->file, NULL);
+    put_value(en, die, ISA_AT_DECL_LINE, PTX_V_NUMBER, function->line, NULL);
+    put_value(en, die, ISA_AT_EXTERNAL, PTX_V_FLAG, 1, NULL);
+    if (list->copies != NULL)
+        debug->dies.at[die].copies = list->copies[0];
+    put_instances(en, list, abstract, first, next, 0, die);
+    debug->dies.at[die].end = (uint32_t)debug->dies.count;
+}
+
+/* Creates the unit of PTX module @source and its entries, if ptx_debug_inlines() found something in one of its functions. */
+static void put_unit(struct ptx_job *job, const struct ptx_module *module, uint32_t source)
 {
     struct ptx_debug *debug = module->debug;
-    struct entries en = { .job = job, .debug = debug };
+    struct entries en = { .job = job, .debug = debug, .source = source, .unit = (uint32_t)debug->dies.count };
     bool any = false;
 
-    if (debug->dies.count != 0 || debug->inlined == NULL)
-        return;
     for (size_t f = 0; f < module->functions.count; f++) {
+        if (module->functions.at[f].source != source)
+            continue;
         any = any || debug->inlined[f].count != 0 || debug->inlined[f].copies != NULL;
         en.mangled = en.mangled || debug->inlined[f].count != 0;
     }
     if (!any)
         return;
+    ptx_debug_look_at(debug, source);
     (void)open_die(&en, ISA_TAG_UNIT, PTX_NONE);
     if (en.mangled)
-        put_value(&en, 0, AT_LANGUAGE, PTX_V_NUMBER, LANG_CXX, NULL);
-    for (size_t f = 0; f < module->functions.count; f++) {
-        const struct ptx_inlined_list *list = &debug->inlined[f];
-        const struct isa_function *function;
-        uint32_t *abstract, *first, *next, die;
+        put_value(&en, en.unit, AT_LANGUAGE, PTX_V_NUMBER, LANG_CXX, NULL);
+    for (size_t f = 0; f < module->functions.count; f++)
+        if (module->functions.at[f].source == source && (debug->inlined[f].count != 0 || debug->inlined[f].copies != NULL))
+            put_function(&en, module, f);
+    debug->dies.at[en.unit].end = (uint32_t)debug->dies.count;
+}
 
-        if (list->count == 0 && list->copies == NULL)
-            continue;
-        ptx_debug_look_at(debug, ptx_debug_source(module, &module->functions.at[f]));
-        abstract = PTX_ARRAY(job, uint32_t, list->count + 1);
-        first = PTX_ARRAY(job, uint32_t, list->count + 1);
-        next = PTX_ARRAY(job, uint32_t, list->count + 1);
-        for (uint32_t i = list->count; i != 0; i--) {
-            next[i] = first[list->at[i - 1].parent];
-            first[list->at[i - 1].parent] = i;
-        }
-        for (uint32_t i = 0; i < list->count; i++)
-            abstract[i] = abstract_of(&en, list->at[i].name);
-        function = &job->object->functions[list->number];
-        die = open_die(&en, ISA_TAG_SUBPROGRAM, 0);
-        debug->dies.at[die].object_function = list->number;
-        put_name(&en, die, module->functions.at[f].name);
-        put_value(&en, die, ISA_AT_DECL_FILE, PTX_V_NUMBER, function->file, NULL);
-        put_value(&en, die, ISA_AT_DECL_LINE, PTX_V_NUMBER, function->line, NULL);
-        put_value(&en, die, ISA_AT_EXTERNAL, PTX_V_FLAG, 1, NULL);
-        if (list->copies != NULL)
-            debug->dies.at[die].copies = list->copies[0];
-        put_instances(&en, list, abstract, first, next, 0, die);
-        debug->dies.at[die].end = (uint32_t)debug->dies.count;
-    }
-    debug->dies.at[0].end = (uint32_t)debug->dies.count;
+void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module)
+{
+    for (uint32_t i = 0; i < module->debug->part_count && module->debug->inlined != NULL; i++)
+        put_unit(job, module, i);
 }

@@ -169,11 +169,9 @@ void ptx_debug_keep_values(struct ptx_unit *unit)
     struct ptx_noting *noting;
     uint32_t root;
 
-    if (debug == NULL || debug->dropped != NULL)
+    if (debug == NULL || debug->dies.count == 0)
         return;
-    ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
-    if (debug->dies.count == 0)
-        return;
+    ptx_debug_look_at(debug, unit->function->source);
     root = debug->subprogram[unit->function - unit->module->functions.at];
     if (root == PTX_NONE)
         return;

@@ -114,12 +114,25 @@ bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, st
     return true;
 }
 
+const struct ptx_symbol *ptx_debug_symbol(const struct ptx_module *module, const char *name)
+{
+    const size_t size = strlen(name);
+    const uint32_t *own = ptx_map_find(&module->debug->current->variables, name, size), *shared;
+
+    if (own != NULL)
+        return &module->symbols.at[*own];
+    shared = ptx_map_find(&module->linked, name, size); /* for a name that another module defines, too: its definition is used */
+    if (shared == NULL || (*shared & 3) != PTX_NAME_SYMBOL || module->symbols.at[*shared >> 2].kind != PTX_SYM_VARIABLE)
+        return NULL;
+    return &module->symbols.at[*shared >> 2];
+}
+
 bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_var_location *location, bool *dynamic)
 {
     const struct ptx_debug *debug = module->debug;
     char room[3 * PTX_NAME_BYTES];
-    const uint32_t *known;
+    const struct ptx_symbol *s;
     const char *name;
     struct ptx_location_expr expr;
 
@@ -127,11 +140,9 @@ bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx
         !ptx_debug_read_location_expr(debug->info, value->at, value->size, &expr) || expr.address == NULL)
         return false;
     name = ptx_debug_spelling(expr.address->name, room, sizeof room);
-    known = name != NULL ? ptx_map_find(&debug->variables, name, strlen(name)) : NULL;
-    if (known == NULL)
+    s = name != NULL ? ptx_debug_symbol(module, name) : NULL;
+    if (s == NULL)
         return false;
-    const struct ptx_symbol *s = &module->symbols.at[*known];
-
     *dynamic = s->space == PTX_SP_SHARED && s->size_bytes == 0;
     if (*dynamic || (s->space == PTX_SP_SHARED && s->placed)) {
         *location = (struct isa_var_location){

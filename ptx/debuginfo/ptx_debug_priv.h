@@ -18,8 +18,8 @@ struct ptx_fixup {
 };
 struct ptx_section {
     struct ptx_name name; /* ".debug_info" */
-    uint32_t source, file_base; /* index of the PTX module that contains the section; number that is added to the module's
-                                 * .file numbers */
+    uint32_t source; /* index of the PTX module that contains the section */
+    bool invalid;    /* the section contains something that is not data */
     PTX_LIST(uint8_t) bytes;
     PTX_LIST(struct ptx_fixup) fixups; /* sorted by offset */
     struct ptx_map labels;             /* maps the name of a label to the label's offset in the section */
@@ -75,11 +75,16 @@ struct ptx_die {
 struct ptx_mark {
     uint32_t function, line;
 };
-/** Sections and labels of one module. */
+/** Sections, labels and variables of one module. Modules that are linked may use the same names. */
 struct ptx_debug_part {
     const struct ptx_section *info, *abbrev, *strings, *loc, *ranges;
     struct ptx_map label_map; /* maps the name of a label to its index in `marks` of struct ptx_debug */
-    uint32_t file_base;
+    struct ptx_map variables; /* maps the name of a variable that the module defines to the index of its symbol */
+    uint32_t file_base;       /* number that is added to the file numbers of the module's debug entries */
+    bool has_entries;         /* the module has debug entries in .debug_info */
+    uint8_t stepped;          /* states whether the module's functions are compiled for debuggers: 0: not known yet, 1: no,
+                               * 2: yes */
+    const char *dropped;      /* reason why the module's debug information is not used; NULL if there was no error */
 };
 struct ptx_debug {
     PTX_LIST(struct ptx_section) sections;
@@ -87,24 +92,21 @@ struct ptx_debug {
     uint32_t part_count;
     PTX_LIST(struct ptx_die) dies;
     PTX_LIST(struct ptx_value) values;
-    /* Copies of the current module's part (ptx_debug_look_at()): */
+    /* The current module's part, and copies of its members (ptx_debug_look_at()): */
+    struct ptx_debug_part *current;
     const struct ptx_section *info, *abbrev, *strings, *loc, *ranges;
     const struct ptx_map *label_map;
     uint32_t file_base;
     PTX_LIST(struct ptx_mark) marks;
     uint32_t *subprogram;    /* by function of the module: index of the function's debug entry, or PTX_NONE */
-    struct ptx_map variables; /* maps the name of a module variable to the index of its symbol */
     struct ptx_inlined_list {
         struct ptx_inlined *at;
         struct ptx_duplicates *copies; /* duplicates of the function, then of each inlined call; NULL if there are none */
         uint32_t count, number; /* number: index of the function in the object */
-    } *inlined;          /* by function of the module; NULL if the inlined calls come from .debug_info */
+    } *inlined;          /* by function of the module; NULL if the inlined calls of all modules come from .debug_info */
     uint8_t *expressions; /* location expressions, in the object's arena */
     uint32_t expression_bytes;
     size_t expression_capacity;
-    const char *dropped; /* reason why the debug information is not used; NULL if there was no error */
-    uint8_t module_stepped; /* states whether all functions are compiled for debuggers: 0: not known yet, 1: no, 2: yes */
-    bool noted;          /* the note about dropped debug information has been printed */
     uint64_t budget;     /* remaining steps for debug information, which limit the time that hostile input can take */
     uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; at 0, location lists are used without corrections */
 };
@@ -116,8 +118,6 @@ const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t
                                          const char *name);
 /** Makes the sections and labels of module @source the current ones (struct ptx_debug). */
 void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source);
-/** Returns the index of the module that contains a function. */
-uint32_t ptx_debug_source(const struct ptx_module *module, const struct ptx_function *function);
 /** Returns the fixup that starts at @offset, or NULL. */
 const struct ptx_fixup *ptx_debug_fixup(const struct ptx_section *section, uint32_t offset);
 /** Resolves a fixup, such as ".debug_str + 12" or a label, to an offset in @section. Returns false if the fixup does not
@@ -135,7 +135,8 @@ const struct ptx_early *ptx_debug_early(const struct ptx_function *fn, uint32_t 
 /** Returns the number of PTX instructions of the function that are before line @line of the text. */
 uint32_t ptx_debug_statements_before(const struct ptx_function *fn, uint32_t line);
 
-/** Builds the tree of entries from the sections. If the sections are invalid, sets module->debug->dropped to the reason. */
+/** Builds the tree of entries from the sections of all modules. If the sections of a module are invalid, sets `dropped` of its part
+ *  to the reason, and the module has no entries. */
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
 /** Returns the value of attribute @name (DW_AT_...) of an entry, or NULL if the entry does not have the attribute. */
 const struct ptx_value *ptx_debug_value(const struct ptx_debug *debug, uint32_t die,
@@ -148,6 +149,9 @@ uint32_t ptx_debug_entry(const struct ptx_debug *debug, const struct ptx_value *
 const struct ptx_mark *ptx_debug_mark(const struct ptx_debug *debug,
                                       const struct ptx_fixup *fixup);
 
+/** Returns the variable of memory that the debug information of the current module calls @name: the module's own variable, or the
+ *  variable of this name that all modules share. Returns NULL if there is no such variable. */
+const struct ptx_symbol *ptx_debug_symbol(const struct ptx_module *module, const char *name);
 /** Returns a variable's name as PTX spells it ('.' and '@' become "_$_"), or NULL if the spelling is longer than @room. */
 const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size);
 /** Location expression of a compiler: an address, a register or a constant. */
@@ -187,11 +191,12 @@ uint32_t *ptx_debug_find_copies(const struct ptx_unit *unit, const uint32_t *ind
                                 ptx_call_site_fn call_site, const void *context);
 /** Stores in @of, by scope, the ranges of instruction words of each duplicate in the scope.
  *  @base   number of the function's first instruction word in the object
- *  @copy   result of ptx_debug_find_copies() for this @index and @owner */
+ *  @copy   result of ptx_debug_find_copies() for this @index and @owner
+ *  @root   index of the function's scope, which is the lowest; element 0 of @of is for this scope */
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index, const uint32_t *owner, const uint32_t *copy,
-                      struct ptx_duplicates *of);
+                      uint32_t root, struct ptx_duplicates *of);
 
-/* For modules without .debug_info (ptx_debug_inline.c): */
+/* For modules without debug entries in .debug_info (ptx_debug_inline.c): */
 /** Finds the inlined calls and the duplicated code of a function, and the instruction words of each call and duplicate. @base
  *  and @index are those of ptx_debug_copies(). */
 void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *index);

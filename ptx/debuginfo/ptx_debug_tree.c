@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of debug entries. The parser checks every
- * offset. The parser stops at the first error, and then no debug section is used. */
+ * offset. If a module has an error, none of its debug sections is used. */
 #include "ptx/compiler/ptx_annotation_priv.h"
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
@@ -36,12 +36,13 @@ struct reading {
     uint64_t base;     /* offset of the current module's .debug_info in these concatenated sections */
     uint32_t source;   /* index of the current module */
     uint32_t unit_die; /* index of the current unit's entry */
+    size_t first_die;  /* index of the current module's first entry */
 };
 
 static bool drop(struct reading *rd, const char *why)
 {
-    if (rd->debug->dropped == NULL)
-        rd->debug->dropped = why;
+    if (rd->debug->current->dropped == NULL)
+        rd->debug->current->dropped = why;
     return false;
 }
 
@@ -141,6 +142,13 @@ static bool read_block(struct reading *rd, struct ptx_value *value, uint64_t siz
     return true;
 }
 
+/* Stores a reference to the entry at an offset of the concatenated sections. An entry of another module is none. */
+static void put_reference(const struct reading *rd, struct ptx_value *value, uint64_t offset)
+{
+    value->kind = PTX_V_REFERENCE;
+    value->number = offset - rd->base < rd->debug->info->bytes.count ? offset : UINT64_MAX;
+}
+
 static bool read_form(struct reading *rd, unsigned form, struct ptx_value *value)
 {
     const struct ptx_fixup *fixup = ptx_debug_fixup(rd->section, rd->at);
@@ -193,24 +201,21 @@ static bool read_form(struct reading *rd, unsigned form, struct ptx_value *value
     case FORM_REF2:
     case FORM_REF4:
     case FORM_REF8:
-        value->kind = PTX_V_REFERENCE;
-        if (!fixed(rd, 1u << (form - FORM_REF1), &value->number))
+        if (!fixed(rd, 1u << (form - FORM_REF1), &n))
             return false;
-        value->number += rd->unit_at;
+        put_reference(rd, value, rd->unit_at + n);
         return true;
     case FORM_REF_UDATA:
-        value->kind = PTX_V_REFERENCE;
-        if (!leb(rd, false, &value->number))
+        if (!leb(rd, false, &n))
             return false;
-        value->number += rd->unit_at;
+        put_reference(rd, value, rd->unit_at + n);
         return true;
     case FORM_REF_ADDR:
-        value->kind = PTX_V_REFERENCE;
-        if (!fixed(rd, 4, &value->number))
+        if (!fixed(rd, 4, &n))
             return false;
-        if (fixup != NULL && !ptx_debug_target(rd->section, fixup, &value->number))
+        if (fixup != NULL && !ptx_debug_target(rd->section, fixup, &n))
             return drop(rd, "a reference is outside .debug_info");
-        value->number += rd->base;
+        put_reference(rd, value, rd->base + n);
         return true;
     case FORM_SEC_OFFSET:
         value->kind = PTX_V_OFFSET;
@@ -247,7 +252,7 @@ static bool read_entries(struct reading *rd)
         }
         if (code >= rd->abbrevs.count || !rd->abbrevs.at[code].known)
             return drop(rd, "an entry has an undefined abbreviation");
-        if (index >= MAX_DIES)
+        if (index - rd->first_die >= MAX_DIES)
             return drop(rd, "there are too many entries");
         abbrev = &rd->abbrevs.at[code];
         *PTX_PUSH(rd->job, debug->dies) = (struct ptx_die){
@@ -388,10 +393,10 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
 
     for (uint32_t f = 0; f < module->functions.count; f++) {
         const struct ptx_function *fn = &module->functions.at[f];
-        uint32_t source = ptx_debug_source(module, fn);
-        struct ptx_map *map = &debug->part[source < debug->part_count ? source : 0].label_map;
+        struct ptx_map *map = &debug->part[fn->source].label_map;
 
-        for (size_t i = 0; fn->copy_of == 0 && i < fn->label_names.count; i++) {
+        /* A function without a body has labels if another module's definition replaces its own. */
+        for (size_t i = 0; fn->has_body && fn->copy_of == 0 && i < fn->label_names.count; i++) {
             const char *name = fn->label_names.at[i];
 
             ptx_map_put(job, map, name, strlen(name),
@@ -546,57 +551,55 @@ static void read_annotation(struct ptx_job *job, struct ptx_module *module, uint
     }
 }
 
-void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
+/* Finds the sections of module @source. */
+static void find_sections(struct ptx_debug *debug, uint32_t source)
 {
-    struct ptx_debug *debug = module->debug;
-    struct reading rd = { .job = job };
+    struct ptx_debug_part *part = &debug->part[source];
 
-    if (debug == NULL && module->locs.count > 1) /* the PTX has only line information and no debug entries */
-        module->debug = debug = PTX_NEW(job, struct ptx_debug);
-    if (debug == NULL || debug->dropped != NULL)
-        return;
-    rd.debug = debug;
-    debug->part_count = (uint32_t)job->source_count;
-    debug->part = PTX_ARRAY(job, struct ptx_debug_part, debug->part_count + 1);
-    debug->budget = UINT64_C(1) << 23;
-    for (size_t i = 0; i < debug->sections.count; i++)
-        debug->budget += 2048 * (uint64_t)debug->sections.at[i].bytes.count;
-    debug->gap_budget = debug->budget;
-    for (uint32_t i = 0; i < debug->part_count; i++) {
-        struct ptx_debug_part *part = &debug->part[i];
+    part->info = ptx_debug_find(debug, source, ".debug_info");
+    part->abbrev = ptx_debug_find(debug, source, ".debug_abbrev");
+    part->strings = ptx_debug_find(debug, source, ".debug_str");
+    part->loc = ptx_debug_find(debug, source, ".debug_loc");
+    part->ranges = ptx_debug_find(debug, source, ".debug_ranges");
+}
 
-        part->info = ptx_debug_find(debug, i, ".debug_info");
-        part->abbrev = ptx_debug_find(debug, i, ".debug_abbrev");
-        part->strings = ptx_debug_find(debug, i, ".debug_str");
-        part->loc = ptx_debug_find(debug, i, ".debug_loc");
-        part->ranges = ptx_debug_find(debug, i, ".debug_ranges");
-        part->file_base = part->info != NULL ? part->info->file_base : 0;
-    }
-    for (uint32_t i = 0; i < debug->part_count; i++) {
-        ptx_debug_look_at(debug, i);
-        if (debug->info == NULL || debug->abbrev == NULL)
-            continue;
-        rd.source = i;
-        rd.at = 0;
-        while (rd.at < debug->info->bytes.count) {
-            if (!read_unit(&rd)) {
-                debug->dies.count = 0;
-                return;
-            }
-        }
-        rd.base += debug->info->bytes.count;
-    }
-    if (debug->dies.count == 0) {
-        debug->inlined = PTX_ARRAY(job, struct ptx_inlined_list, module->functions.count + 1);
+/* Reads the entries of the current module, whose index is rd->source. */
+static void read_module(struct reading *rd)
+{
+    struct ptx_debug *debug = rd->debug;
+    const size_t first_value = debug->values.count;
+    bool good = debug->current->dropped == NULL;
+
+    if (debug->info == NULL || debug->abbrev == NULL)
         return;
+    rd->first_die = debug->dies.count;
+    rd->at = 0;
+    while (good && rd->at < debug->info->bytes.count)
+        good = read_unit(rd);
+    if (!good) {
+        debug->dies.count = rd->first_die;
+        debug->values.count = first_value;
     }
-    find_marks(job, module);
+    rd->base += debug->info->bytes.count;
+    debug->current->has_entries = debug->dies.count != rd->first_die;
+}
+
+/* Finds, by their names, the variables that each module defines. */
+static void find_variables(struct ptx_job *job, struct ptx_module *module)
+{
     for (uint32_t i = 0; i < module->symbols.count; i++) {
         const struct ptx_symbol *s = &module->symbols.at[i];
 
-        if (s->kind == PTX_SYM_VARIABLE && s->space != PTX_SP_LOCAL)
-            ptx_map_put(job, &debug->variables, s->name, strlen(s->name), i);
+        if (s->kind == PTX_SYM_VARIABLE && s->space != PTX_SP_LOCAL && (!s->external || s->space == PTX_SP_SHARED))
+            ptx_map_put(job, &module->debug->part[s->source].variables, s->name, strlen(s->name), i);
     }
+}
+
+/* Finds the entries of the functions. */
+static void find_subprograms(struct ptx_job *job, struct ptx_module *module)
+{
+    struct ptx_debug *debug = module->debug;
+
     debug->subprogram = PTX_ARRAY(job, uint32_t, module->functions.count + 1);
     for (size_t f = 0; f < module->functions.count; f++)
         debug->subprogram[f] = PTX_NONE;
@@ -613,6 +616,47 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
             debug->subprogram[mark->function] = i;
         }
     }
+}
+
+void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
+{
+    struct ptx_debug *debug = module->debug;
+    struct reading rd = { .job = job };
+    bool all_have_entries = true;
+
+    if (debug == NULL && module->locs.count > 1) /* the PTX has only line information and no debug entries */
+        module->debug = debug = PTX_NEW(job, struct ptx_debug);
+    if (debug == NULL)
+        return;
+    rd.debug = debug;
+    debug->part_count = (uint32_t)job->source_count;
+    debug->part = PTX_ARRAY(job, struct ptx_debug_part, debug->part_count + 1);
+    debug->budget = UINT64_C(1) << 23;
+    for (size_t i = 0; i < debug->sections.count; i++) {
+        const struct ptx_section *section = &debug->sections.at[i];
+
+        debug->budget += 2048 * (uint64_t)section->bytes.count;
+        if (section->invalid)
+            debug->part[section->source].dropped = "a debug section contains something that is not data";
+    }
+    debug->gap_budget = debug->budget;
+    for (uint32_t i = 0; i < debug->part_count; i++) {
+        struct ptx_debug_part *part = &debug->part[i];
+
+        find_sections(debug, i);
+        ptx_debug_look_at(debug, i);
+        rd.source = i;
+        read_module(&rd);
+        part->file_base = part->has_entries ? module->file_bases[i] : 0;
+        all_have_entries &= part->has_entries || part->dropped != NULL;
+    }
+    if (!all_have_entries)
+        debug->inlined = PTX_ARRAY(job, struct ptx_inlined_list, module->functions.count + 1);
+    if (debug->dies.count == 0)
+        return;
+    find_marks(job, module);
+    find_variables(job, module);
+    find_subprograms(job, module);
     copy_entries(job, module);
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         if (debug->dies.at[i].tag == TAG_ANNOTATION)

@@ -104,7 +104,6 @@ static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_ex
     char room[3 * PTX_NAME_BYTES];
     const char *name = ptx_debug_spelling(expr->address->name, room, sizeof room);
     const struct ptx_symbol *s = NULL;
-    const uint32_t *known;
 
     if (name == NULL)
         return false;
@@ -113,9 +112,8 @@ static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_ex
         if (strcmp(pl->module->symbols.at[i].name, name) == 0)
             s = &pl->module->symbols.at[i];
     }
-    known = ptx_map_find(&pl->debug->variables, name, strlen(name));
-    if (s == NULL && known != NULL)
-        s = &pl->module->symbols.at[*known];
+    if (s == NULL)
+        s = ptx_debug_symbol(pl->module, name);
     if (s == NULL)
         return false;
     *location = (struct isa_var_location){ .kind = ISA_LOCATION_ADDRESS, .value = s->offset + expr->offset };
@@ -647,7 +645,7 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
     root = debug->subprogram[unit->function - unit->module->functions.at];
     if (root == PTX_NONE)
         return NULL;
-    ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
+    ptx_debug_look_at(debug, unit->function->source);
     keeps = PTX_ARRAY(unit->job, struct ptx_keep, MAX_KEEPS);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         const struct ptx_value *value = is_variable(&debug->dies.at[i])
@@ -690,22 +688,24 @@ static void count_located(const struct ptx_debug *debug, uint32_t root, struct l
     }
 }
 
-/* Returns whether all functions of the module are compiled for debuggers, which the locations of their variables show. */
-static bool is_module_stepped(struct ptx_debug *debug, size_t functions)
+/* Returns whether all functions of module @source are compiled for debuggers, which the locations of their variables show. */
+static bool is_module_stepped(const struct ptx_module *module, uint32_t source)
 {
+    const struct ptx_debug *debug = module->debug;
+    struct ptx_debug_part *part = &debug->part[source];
     struct located count = {0};
 
-    for (size_t f = 0; f < functions && debug->module_stepped == 0; f++)
-        if (debug->subprogram[f] != PTX_NONE)
+    for (size_t f = 0; f < module->functions.count && part->stepped == 0; f++)
+        if (module->functions.at[f].source == source && debug->subprogram[f] != PTX_NONE)
             count_located(debug, debug->subprogram[f], &count);
-    if (debug->module_stepped == 0)
-        debug->module_stepped = count.without == 0 && count.params + count.with != 0 ? 2 : 1;
-    return debug->module_stepped == 2;
+    if (part->stepped == 0)
+        part->stepped = count.without == 0 && count.params + count.with != 0 ? 2 : 1;
+    return part->stepped == 2;
 }
 
 bool ptx_debug_is_stepped(const struct ptx_unit *unit)
 {
-    struct ptx_debug *debug = unit->module->debug;
+    const struct ptx_debug *debug = unit->module->debug;
     size_t function = (size_t)(unit->function - unit->module->functions.at);
     struct located count = {0};
 
@@ -713,7 +713,7 @@ bool ptx_debug_is_stepped(const struct ptx_unit *unit)
         return false;
     count_located(debug, debug->subprogram[function], &count);
     if (count.params + count.with + count.without == 0)
-        return is_module_stepped(debug, unit->module->functions.count);
+        return is_module_stepped(unit->module, unit->function->source);
     return count.params != 0 || (count.with != 0 && count.without == 0);
 }
 
@@ -727,10 +727,8 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
 
     if (debug == NULL)
         return;
-    if (debug->dropped != NULL)
-        return;
-    ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
-    if (debug->dies.count == 0) {
+    ptx_debug_look_at(debug, unit->function->source);
+    if (!debug->current->has_entries) {
         ptx_debug_inlines(unit, base, index);
         return;
     }
@@ -753,11 +751,11 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     const uint32_t *copy = ptx_debug_find_copies(unit, index, pl.owner, ptx_debug_call_site, &pl);
 
     if (copy != NULL) {
-        struct ptx_duplicates *copies = PTX_ARRAY(unit->job, struct ptx_duplicates, debug->dies.count);
+        struct ptx_duplicates *copies = PTX_ARRAY(unit->job, struct ptx_duplicates, debug->dies.at[root].end - root);
 
-        ptx_debug_copies(unit, base, index, pl.owner, copy, copies);
+        ptx_debug_copies(unit, base, index, pl.owner, copy, root, copies);
         for (uint32_t i = root; i < debug->dies.at[root].end; i++)
-            debug->dies.at[i].copies = copies[i];
+            debug->dies.at[i].copies = copies[i - root];
     }
     if (noting != NULL)
         ptx_debug_notes_match(&pl, noting, root);

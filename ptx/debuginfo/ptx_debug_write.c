@@ -18,6 +18,7 @@ struct writing {
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
     PTX_LIST(struct omitted) omitted; /* sorted by scope */
+    struct isa_compile_unit *units; /* by module of the PTX: its unit */
     uint32_t *seen; /* by entry: 1 + the scope that has an entry for this variable of an inlined function, or 0 */
 };
 
@@ -297,7 +298,7 @@ static bool has_attr(const struct writing *wr, size_t first, unsigned name)
     return false;
 }
 
-static void put_attr(struct writing *wr, size_t first, const struct ptx_value *value)
+static void put_attr(struct writing *wr, const struct isa_compile_unit *unit, size_t first, const struct ptx_value *value)
 {
     struct isa_attr attr = {
         .name = value->name == AT_MIPS_LINKAGE_NAME ? ISA_AT_LINKAGE_NAME : value->name
@@ -328,8 +329,7 @@ static void put_attr(struct writing *wr, size_t first, const struct ptx_value *v
         if (!number_of(wr, value, &attr.value))
             return;
         if ((attr.name == ISA_AT_DECL_FILE || attr.name == ISA_AT_CALL_FILE) &&
-            (attr.value == 0 ||
-             (attr.value += wr->debug->file_base) >= wr->object->file_count))
+            (attr.value == 0 || !isa_compile_unit_has_file(unit, attr.value += wr->debug->file_base)))
             return;
         break;
     default: return; /* put_die() writes locations and scopes that the translator has computed */
@@ -474,6 +474,7 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     const struct ptx_die *d = &debug->dies.at[index];
     uint32_t declaration =
         ptx_debug_entry(debug, ptx_debug_value(debug, index, AT_SPECIFICATION));
+    const struct isa_compile_unit *unit = &wr->units[d->source];
     size_t first = wr->attrs.count;
 
     ptx_debug_look_at(wr->debug, d->source);
@@ -483,14 +484,14 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
         if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* if the variable has notes, omits its
                                                                                      * constant, because notes show at which
                                                                                      * instructions the constant is valid */
-            put_attr(wr, first, &debug->values.at[d->first + k]);
+            put_attr(wr, unit, first, &debug->values.at[d->first + k]);
     if (declaration != PTX_NONE) {
         for (uint32_t k = 0; k < debug->dies.at[declaration].count; k++) {
             const struct ptx_value *value =
                 &debug->values.at[debug->dies.at[declaration].first + k];
 
             if (value->name != ISA_AT_DECLARATION)
-                put_attr(wr, first, value);
+                put_attr(wr, unit, first, value);
         }
     }
     if (d->tag == ISA_TAG_MEMBER)
@@ -539,15 +540,68 @@ static void *to_object(struct writing *wr, const void *list, size_t count, size_
     return copy;
 }
 
-static void note(struct ptx_job *job, struct ptx_debug *debug)
+static void note(const struct ptx_job *job, const struct ptx_debug *debug)
 {
     struct lw_sink *notes = job->options != NULL ? job->options->notes : NULL;
 
-    if (debug->dropped == NULL && debug->budget == 0)
-        debug->dropped = "the debug information is too large; a part of it";
-    if (debug->dropped != NULL && notes != NULL && !debug->noted)
-        lw_printf(notes, "%s: debug information is dropped: %s\n", job->name, debug->dropped);
-    debug->noted = true;
+    if (notes == NULL)
+        return;
+    for (uint32_t i = 0; i < debug->part_count; i++)
+        if (debug->part[i].dropped != NULL)
+            lw_printf(notes, "%s: debug information is dropped: %s\n", job->sources[i].name, debug->part[i].dropped);
+    if (debug->budget == 0)
+        lw_printf(notes, "%s: debug information is dropped: the debug information is too large; a part of it\n", job->name);
+}
+
+/* Finds the files of each module's unit. A unit begins with the first file that the module names. */
+static void find_files(struct writing *wr)
+{
+    const struct ptx_module *module = wr->module;
+
+    wr->units = PTX_ARRAY(wr->job, struct isa_compile_unit, wr->debug->part_count + 1);
+    for (uint32_t i = 0; i < wr->debug->part_count; i++) {
+        struct isa_compile_unit *unit = &wr->units[i];
+        const uint32_t end = wr->debug->part_count == 1 ? wr->object->file_count : module->file_bases[i + 1];
+
+        unit->first_file = i == 0 ? 1 : module->file_bases[i];
+        while (i != 0 && unit->first_file < end && module->files.at[unit->first_file] == NULL)
+            unit->first_file++;
+        unit->file_count = end > unit->first_file ? end - unit->first_file : 0;
+    }
+}
+
+/* Returns the units of the object, in the order of their entries, and stores their number in @count. A module without entries has
+ * a unit for the lines of its files. @before: by entry, the number of entries of the object that precede it. */
+static struct isa_compile_unit *put_units(struct writing *wr, const uint32_t *before, uint32_t *count)
+{
+    const struct ptx_debug *debug = wr->debug;
+    struct isa_compile_unit *units = to_object(wr, NULL, 0, sizeof *units * (debug->part_count + 1));
+    bool *has_entries = PTX_ARRAY(wr->job, bool, debug->part_count + 1);
+
+    *count = 0;
+    for (uint32_t i = 0; i < debug->dies.count; i = debug->dies.at[i].end) { /* a module's units become one */
+        const uint32_t source = debug->dies.at[i].source;
+        const struct ptx_value *language = ptx_debug_value(debug, i, AT_LANGUAGE);
+        struct isa_compile_unit *unit = &wr->units[source];
+
+        if (has_entries[source])
+            continue;
+        has_entries[source] = true;
+        if (language != NULL && language->kind == PTX_V_NUMBER && language->number <= UINT8_MAX)
+            unit->language = (unsigned)language->number;
+        unit->first_die = before[i];
+        units[(*count)++] = *unit;
+    }
+    for (uint32_t i = 0; i < debug->part_count; i++)
+        if (!has_entries[i] && wr->units[i].file_count != 0) {
+            wr->units[i].first_die = before[debug->dies.count];
+            units[(*count)++] = wr->units[i];
+        }
+    if (*count == 1) {
+        units->first_file = 1;
+        units->file_count = wr->object->file_count - 1;
+    }
+    return units;
 }
 
 void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
@@ -567,6 +621,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     if (debug->dies.count == 0)
         return;
     wr.seen = PTX_ARRAY(job, uint32_t, debug->dies.count + 1);
+    find_files(&wr);
     find_live(&wr);
     before = PTX_ARRAY(job, uint32_t, debug->dies.count + 1);
     for (uint32_t i = 0; i < debug->dies.count; i++) {
@@ -613,9 +668,6 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     out->span_count = (uint32_t)wr.spans.count;
     out->expressions = debug->expressions;
     out->expression_bytes = debug->expression_bytes;
-    const struct ptx_value *language = ptx_debug_value(debug, 0, AT_LANGUAGE);
-
-    if (language != NULL && language->kind == PTX_V_NUMBER && language->number <= UINT8_MAX)
-        out->language = (unsigned)language->number;
+    out->units = put_units(&wr, before, &out->unit_count);
     job->object->debug = out;
 }

@@ -504,12 +504,7 @@ void ptx_parse_section(struct ptx_parser *parser)
     else
         name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* the name includes its dot */
     ptx_lex_expect(lex, '{', "after the section's name");
-    if (parser->source == 0) {
-        (void)ptx_debug_section(parser, name);
-    } else { /* only the debug information of the first module is used */
-        while (lex->p < lex->end && *lex->p != '}')
-            lex->line += *lex->p++ == '\n';
-    }
+    (void)ptx_debug_section(parser, name);
     if (!ptx_lex_accept(lex, '}'))
         ptx_fail(lex->job, start, LW_EINPUT, "the section is not closed with '}'");
 }
@@ -819,16 +814,10 @@ static void own_lines(struct ptx_parser *parser, size_t first_loc, size_t first_
 
 /* ---- kernels that kernels call ------------------------------------------------- */
 
-/** State of the parser after each module. It is needed to parse a kernel of the module again. */
-struct reread {
-    struct ptx_scope scope;
-    uint32_t file_base;
-};
-
 /** Parses kernel number @kernel again as a function, with its own parameters, registers and labels; parameters are
  *  passed by docs/reference/abi.md. The body uses the shared and global variables of the kernel. Returns the function's
  *  symbol. */
-static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources, uint32_t kernel)
+static uint32_t make_callable(struct ptx_parser *parser, struct ptx_scope *scopes, uint32_t kernel)
 {
     struct ptx_module *module = parser->module;
     const struct ptx_function from = module->functions.at[kernel];
@@ -838,9 +827,9 @@ static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources,
     ptx_job_source(module->job, from.source);
     parser->lex = (struct ptx_lexer){ .job = module->job, .p = from.text, .line = from.text_line,
                                       .end = module->job->text + module->job->text_size };
-    parser->scope = &sources[from.source].scope;
+    parser->scope = &scopes[from.source];
     parser->source = from.source;
-    parser->file_base = sources[from.source].file_base;
+    parser->file_base = module->file_bases[from.source];
     parser->visible = parser->weak = parser->common = parser->external = false;
     parser->rereading = true;
     parser->next_shown = from.first_symbol;
@@ -856,7 +845,7 @@ static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources,
 /* Makes each call of a kernel call a copy of the kernel that is parsed as a function. In OpenCL C a kernel may call
  * another kernel like a function; PTX does not permit this, but the compiler writes such calls. The loop also reaches the
  * copies, so a kernel may call itself. */
-static void find_called_kernels(struct ptx_parser *parser, struct reread *sources, const bool *opencl)
+static void find_called_kernels(struct ptx_parser *parser, struct ptx_scope *scopes, const bool *opencl)
 {
     struct ptx_module *module = parser->module;
 
@@ -876,10 +865,19 @@ static void find_called_kernels(struct ptx_parser *parser, struct reread *source
 
                 if (o->kind == PTX_O_SYMBOL && o->symbol == symbol)
                     o->symbol = callable != 0 ? module->functions.at[callable - 1].symbol
-                                              : make_callable(parser, sources, kernel);
+                                              : make_callable(parser, scopes, kernel);
             }
         }
     }
+}
+
+/* Reserves the file numbers that .loc directives of the last module use without a .file directive, so that the next module has
+ * other numbers. */
+static void reserve_files(struct ptx_module *module, size_t first_loc)
+{
+    for (size_t i = first_loc; i < module->locs.count; i++)
+        while (module->files.count <= module->locs.at[i].file)
+            *PTX_PUSH(module->job, module->files) = NULL;
 }
 
 struct ptx_module *ptx_parse(struct ptx_job *job)
@@ -887,9 +885,11 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
     struct ptx_module *module = PTX_NEW(job, struct ptx_module);
     struct ptx_parser parser = { .module = module };
     bool *opencl = PTX_ARRAY(job, bool, job->source_count);
-    struct reread *sources = PTX_ARRAY(job, struct reread, job->source_count);
+    struct ptx_scope *scopes = PTX_ARRAY(job, struct ptx_scope, job->source_count); /* by module: names, which stay valid to
+                                                                                    * parse a kernel of the module again */
 
     module->job = job;
+    module->file_bases = PTX_ARRAY(job, uint32_t, job->source_count + 1);
     for (unsigned i = 1; i < PTX_OP_COUNT; i++) {
         const char *name = ptx_op_name((enum ptx_op)i);
 
@@ -912,9 +912,9 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         else if (job->text_size >= 2 && (memcmp(job->text, "\xff\xfe", 2) == 0 ||
                                          memcmp(job->text, "\xfe\xff", 2) == 0))
             ptx_fail(job, 1, LW_EINPUT, "the file is encoded as UTF-16: save it as UTF-8");
-        parser.scope = &sources[i].scope;
+        parser.scope = &scopes[i];
         parser.source = (uint16_t)i;
-        parser.file_base = sources[i].file_base = (uint32_t)module->files.count;
+        parser.file_base = module->file_bases[i] = (uint32_t)module->files.count;
         parser.loc = 0;
         parser.opencl = false;
         *PTX_PUSH(job, module->dialects) = (struct ptx_dialect){ .is_checked = !job->from_source };
@@ -927,7 +927,10 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         opencl[i] = parser.opencl;
         check_head(&parser);
         own_lines(&parser, first_loc, first_function);
+        if (job->source_count > 1)
+            reserve_files(module, first_loc);
     }
+    module->file_bases[job->source_count] = (uint32_t)module->files.count;
     if (job->source_count > 1)
         link_opencl(&parser, opencl);
     for (size_t i = 0; i < module->aliases.count; i++) {
@@ -940,7 +943,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
                      module->symbols.at[a->symbol].name, to->name);
         module->symbols.at[a->symbol].function = to->function;
     }
-    find_called_kernels(&parser, sources, opencl);
+    find_called_kernels(&parser, scopes, opencl);
     ptx_job_source(job, 0);
     return module;
 }

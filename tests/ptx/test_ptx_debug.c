@@ -124,7 +124,7 @@ static void registers_of_nvcc_have_location_lists(void **state)
     assert_true((location->value & 0xffff) / 4 + 1 < kernel->vreg_count);
     location = place_of(object, ISA_TAG_PARAMETER, "n", &count);
     assert_true(count == 1 && location->value == (UINT64_C(0xf9) << 56) + kernel->params[2].offset);
-    assert_int_equal(object->debug->language, 4); /* C++ */
+    assert_int_equal(object->debug->units[0].language, 4); /* C++ */
     isa_object_destroy(object);
 }
 
@@ -482,6 +482,278 @@ static void broken_sections_are_dropped(void **state)
     free(text);
 }
 
+/* ---- linked modules --------------------------------------------------------------------------- */
+
+enum { MODULES = 4 };
+/* The first and the last module have only lines. The third one is the second one with another name of the kernel. */
+static char *read_module(unsigned nth, size_t *size)
+{
+    static const char *const names[MODULES] = { "inlined_nvcc_lines.ptx", "debug_nvcc.ptx", "debug_nvcc.ptx", "debug_inlined.ptx" };
+    char *text = read_corpus(names[nth], size);
+
+    for (char *at = text; nth == 2 && (at = strstr(at, "variables")) != NULL; at++)
+        if (strncmp(at, "variables.", 10) != 0) /* the name of the source */
+            memcpy(at, "varieties", 9);
+    return text;
+}
+
+static struct isa_object *link_modules(char *const *texts)
+{
+    static const char *const names[MODULES] = { "a.ptx", "b.ptx", "c.ptx", "d.ptx" };
+    struct ptx_source sources[MODULES];
+    struct isa_object *object = NULL;
+    struct ptx_options options;
+    struct lw_error err;
+
+    ptx_options_default(&options);
+    lw_buffer_clear(&notes);
+    options.notes = &notes.sink;
+    for (unsigned i = 0; i < MODULES; i++)
+        sources[i] = (struct ptx_source){ names[i], texts[i], strlen(texts[i]), false };
+    if (ptx_translate_all(sources, MODULES, &options, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(isa_object_check(object, &err), LW_OK);
+    return object;
+}
+
+static const char *source_of(const struct isa_object *object, const struct isa_compile_unit *unit)
+{
+    return object->files[unit->first_file];
+}
+
+/* Compares an attribute with that of the same entry in the object of the module alone. */
+static void same_attr(const struct isa_object *linked, const struct isa_compile_unit *unit, const struct isa_attr *attr,
+                      const struct isa_object *alone, const struct isa_attr *want)
+{
+    assert_int_equal(attr->name, want->name);
+    assert_int_equal(attr->count, want->count);
+    switch (isa_debug_attr_kind(attr->name)) {
+    case ISA_ATTR_TEXT: assert_string_equal(attr->text, want->text); break;
+    case ISA_ATTR_DIE: assert_int_equal(attr->value - unit->first_die, want->value); break;
+    case ISA_ATTR_SPANS: {
+        const struct isa_span *a = &linked->debug->spans[attr->value], *b = &alone->debug->spans[want->value];
+
+        for (uint32_t i = 0; i < attr->count; i++)
+            assert_true(a[i].to - a[i].from == b[i].to - b[i].from && a[i].from - a[0].from == b[i].from - b[0].from);
+        break;
+    }
+    case ISA_ATTR_LOCATIONS: {
+        const struct isa_var_location *a = &linked->debug->locations[attr->value], *b = &alone->debug->locations[want->value];
+
+        for (uint32_t i = 0; i < attr->count; i++) {
+            assert_true(a[i].to - a[i].from == b[i].to - b[i].from && a[i].from - a[0].from == b[i].from - b[0].from);
+            assert_int_equal(a[i].kind, b[i].kind);
+            if (a[i].kind == ISA_LOCATION_VARIABLE)
+                assert_int_equal(linked->variables[a[i].variable].size_bytes, alone->variables[b[i].variable].size_bytes);
+            else if (b[i].value - ISA_SHARED_BASE >= ISA_APERTURE_BYTES) /* shared memory of other modules may precede it */
+                assert_int_equal(a[i].value, b[i].value);
+        }
+        break;
+    }
+    case ISA_ATTR_FUNCTION:
+        assert_int_equal(linked->functions[attr->value].count, alone->functions[want->value].count);
+        break;
+    default:
+        if (attr->name == ISA_AT_DECL_FILE || attr->name == ISA_AT_CALL_FILE)
+            assert_string_equal(linked->files[attr->value], alone->files[want->value]);
+        else
+            assert_int_equal(attr->value, want->value);
+        break;
+    }
+}
+
+static void each_linked_module_has_the_entries_that_it_has_alone(void **state)
+{
+    static const unsigned order[MODULES] = { 1, 2, 0, 3 }; /* modules without .debug_info are last */
+    char *texts[MODULES];
+    size_t sizes[MODULES];
+    struct isa_object *linked;
+
+    (void)state;
+    for (unsigned i = 0; i < MODULES; i++)
+        texts[i] = read_module(i, &sizes[i]);
+    linked = link_modules(texts);
+    assert_int_equal(notes.size, 0);
+    assert_int_equal(linked->debug->unit_count, MODULES);
+    for (uint32_t u = 0; u < MODULES; u++) {
+        struct isa_object *alone = translate(texts[order[u]], sizes[order[u]]);
+        const struct isa_compile_unit *unit = &linked->debug->units[u];
+        const uint32_t first = unit->first_die;
+
+        assert_int_equal(alone->debug->unit_count, 1);
+        assert_int_equal(isa_compile_unit_end(linked->debug, u) - first, alone->debug->die_count);
+        assert_int_equal(unit->language, alone->debug->units[0].language);
+        assert_string_equal(source_of(linked, unit), alone->files[1]);
+        for (uint32_t i = 0; i < alone->debug->die_count; i++) {
+            const struct isa_die *die = &linked->debug->dies[first + i], *want = &alone->debug->dies[i];
+
+            assert_true(die->tag == want->tag && die->end - first == want->end && die->attr_count == want->attr_count);
+            for (uint32_t k = 0; k < die->attr_count; k++)
+                same_attr(linked, unit, &linked->debug->attrs[die->first_attr + k], alone,
+                          &alone->debug->attrs[want->first_attr + k]);
+        }
+        isa_object_destroy(alone);
+    }
+    for (unsigned f = 0; f < linked->function_count; f++) {
+        const uint32_t unit = isa_compile_unit_at(linked, linked->functions[f].first);
+
+        assert_true(isa_compile_unit_has_file(&linked->debug->units[unit], linked->functions[f].file));
+    }
+    isa_object_destroy(linked);
+    for (unsigned i = 0; i < MODULES; i++)
+        free(texts[i]);
+}
+
+/* Returns the name in the object of the variable that an entry of unit @unit with name @name is. */
+static const char *variable_of(const struct isa_object *object, uint32_t unit, const char *name)
+{
+    const struct isa_debug *debug = object->debug;
+
+    for (uint32_t i = debug->units[unit].first_die; i < isa_compile_unit_end(debug, unit); i++) {
+        const struct isa_attr *have = isa_die_attr(debug, i, ISA_AT_NAME), *place = isa_die_attr(debug, i, ISA_AT_LOCATION);
+
+        if (have != NULL && place != NULL && strcmp(have->text, name) == 0 &&
+            debug->locations[place->value].kind == ISA_LOCATION_VARIABLE)
+            return object->variables[debug->locations[place->value].variable].name;
+    }
+    return "";
+}
+
+static void a_linked_module_has_its_own_variables(void **state)
+{
+    char *texts[MODULES];
+    struct isa_object *linked, *back;
+    uint8_t *bytes, *again;
+    size_t size, second_size;
+    struct lw_error err;
+
+    (void)state;
+    for (unsigned i = 0; i < MODULES; i++)
+        texts[i] = read_module(i, &size);
+    linked = link_modules(texts);
+    assert_string_equal(variable_of(linked, 0, "counter"), "counter");
+    assert_string_equal(variable_of(linked, 1, "counter"), "counter.1");
+    assert_string_equal(variable_of(linked, 1, "coef"), "coef.1");
+    assert_int_equal(isa_object_write(linked, &bytes, &size, &err), LW_OK);
+    assert_int_equal(isa_object_read("o", bytes, size, &back, &err), LW_OK);
+    assert_int_equal(back->debug->unit_count, MODULES);
+    assert_memory_equal(back->debug->units, linked->debug->units, MODULES * sizeof *linked->debug->units);
+    assert_int_equal(isa_object_write(back, &again, &second_size, &err), LW_OK);
+    assert_int_equal(size, second_size);
+    assert_memory_equal(bytes, again, size);
+    free(bytes);
+    free(again);
+    isa_object_destroy(back);
+    isa_object_destroy(linked);
+    for (unsigned i = 0; i < MODULES; i++)
+        free(texts[i]);
+}
+
+static void an_invalid_unit_is_refused(void **state)
+{
+    char *texts[MODULES];
+    size_t size;
+    struct isa_object *linked;
+    struct isa_compile_unit *units;
+    struct isa_attr *type = NULL;
+    struct lw_error err;
+
+    (void)state;
+    for (unsigned i = 0; i < MODULES; i++)
+        texts[i] = read_module(i, &size);
+    linked = link_modules(texts);
+    units = linked->debug->units;
+    units[1].first_die++; /* a boundary in the middle of an entry, or references to another unit */
+    assert_int_equal(isa_object_check(linked, &err), LW_EFORMAT);
+    units[1].first_die--;
+    units[2].file_count = linked->file_count;
+    assert_int_equal(isa_object_check(linked, &err), LW_EFORMAT);
+    assert_string_equal(err.text, "the compile units of the debug information are malformed");
+    units[2].file_count = 0; /* the unit's entries have files */
+    assert_int_equal(isa_object_check(linked, &err), LW_EFORMAT);
+    units[2].file_count = 1;
+    assert_int_equal(isa_object_check(linked, &err), LW_OK);
+    for (uint32_t i = 0; type == NULL; i++)
+        if (linked->debug->attrs[i].name == ISA_AT_TYPE)
+            type = &linked->debug->attrs[i];
+    type->value = units[1].first_die; /* a type of another unit */
+    assert_int_equal(isa_object_check(linked, &err), LW_EFORMAT);
+    isa_object_destroy(linked);
+    for (unsigned i = 0; i < MODULES; i++)
+        free(texts[i]);
+}
+
+static void a_damaged_module_does_not_cost_the_others_their_entries(void **state)
+{
+    static const struct {
+        const char *section, *at;
+        char byte;
+    } damages[] = { { ".section\t.debug_info", ".b8 ", '?' }, { ".section\t.debug_abbrev", ".b8 ", '9' } };
+
+    (void)state;
+    for (unsigned kind = 0; kind < LW_COUNT_OF(damages); kind++) {
+        char *texts[MODULES], *damaged;
+        size_t size;
+        struct isa_object *linked;
+        const struct isa_debug *debug;
+
+        for (unsigned i = 0; i < MODULES; i++)
+            texts[i] = read_module(i, &size);
+        damaged = strstr(texts[1], damages[kind].section);
+        assert_non_null(damaged);
+        damaged = strstr(damaged, damages[kind].at);
+        assert_non_null(damaged);
+        damaged[strlen(damages[kind].at)] = damages[kind].byte;
+        linked = link_modules(texts);
+        debug = linked->debug;
+        assert_non_null(strstr(notes.text, "b.ptx: debug information is dropped: "));
+        assert_null(strstr(notes.text, "c.ptx"));
+        assert_int_equal(debug->unit_count, MODULES);
+        assert_string_equal(variable_of(linked, 0, "counter"), "counter.1"); /* of the third module */
+        assert_string_equal(source_of(linked, &debug->units[1]), "/tmp/src/levels.cu");
+        assert_string_equal(source_of(linked, &debug->units[2]), "/tmp/src/inlined.cu");
+        assert_true(debug->units[2].first_die < debug->units[3].first_die);
+        assert_string_equal(source_of(linked, &debug->units[3]), "/tmp/src/variables.cu");
+        assert_int_equal(debug->units[3].first_die, debug->die_count);
+        for (unsigned f = 0; f < linked->function_count; f++)
+            if (strcmp(linked->functions[f].name, "variables") == 0)
+                assert_int_equal(isa_compile_unit_at(linked, linked->functions[f].first), 3);
+        isa_object_destroy(linked);
+        for (unsigned i = 0; i < MODULES; i++)
+            free(texts[i]);
+    }
+}
+
+/* Does what broken_sections_are_dropped() does, for one of several modules. */
+static void broken_sections_of_a_module_leave_the_others(void **state)
+{
+    char *texts[MODULES], *start;
+    unsigned dropped = 0;
+    size_t size;
+
+    (void)state;
+    for (unsigned i = 0; i < MODULES; i++)
+        texts[i] = read_module(i, &size);
+    start = strstr(texts[1], ".section");
+    for (char *at = start + 30; *at != '\0'; at += strnlen(at, 31)) {
+        char old = *at;
+        struct isa_object *object;
+
+        if (old < '0' || old > '9')
+            continue;
+        *at = (char)('0' + (old - '0' + 1 + (int)((at - start) % 7)) % 10);
+        object = link_modules(texts);
+        assert_int_equal(object->debug->unit_count, MODULES);
+        assert_string_not_equal(variable_of(object, 1, "counter"), variable_of(object, 0, "counter"));
+        dropped += notes.size != 0;
+        isa_object_destroy(object);
+        *at = old;
+    }
+    assert_true(dropped > 5);
+    for (unsigned i = 0; i < MODULES; i++)
+        free(texts[i]);
+}
+
 static void a_section_of_nonsense_leaves_a_note(void **state)
 {
     static const char text[] =
@@ -515,6 +787,11 @@ int main(void)
         cmocka_unit_test(inlined_calls_of_lines_are_scopes),
         cmocka_unit_test(broken_sections_are_dropped),
         cmocka_unit_test(a_section_of_nonsense_leaves_a_note),
+        cmocka_unit_test(each_linked_module_has_the_entries_that_it_has_alone),
+        cmocka_unit_test(a_linked_module_has_its_own_variables),
+        cmocka_unit_test(an_invalid_unit_is_refused),
+        cmocka_unit_test(a_damaged_module_does_not_cost_the_others_their_entries),
+        cmocka_unit_test(broken_sections_of_a_module_leave_the_others),
     };
     int failed;
 

@@ -52,6 +52,7 @@ check_SCRIPTS += tests/runtime/test_cuda.sh tests/runtime/test_cuda_checks.sh te
 EXTRA_DIST += tests/runtime/test_app.sh tests/runtime/test_api_checks.sh tests/runtime/test_cuda_checks.sh tests/runtime/test_cuda.sh tests/runtime/vector.cu tests/runtime/mini_cuda.h tests/runtime/test_cuda_driver.c \
 	tests/runtime/test_cc.sh tests/runtime/test_link.sh tests/runtime/link tests/runtime/test_nvcc.sh tests/runtime/nvcc/instructions.cu tests/runtime/nvcc/copies.cu tests/runtime/cc/parts.h tests/runtime/cc/one.cu tests/runtime/cc/two.cu tests/runtime/cc/three.cpp tests/runtime/cc/function.cu tests/runtime/cc/check.h tests/runtime/cc/host.c tests/runtime/cc/plain.c tests/runtime/cc/grid.cu tests/runtime/cc/half.cu \
 	tests/runtime/test_app_gdb.sh tests/runtime/debug/first.cu tests/runtime/debug/second.cu tests/runtime/debug/past.cu tests/runtime/debug/kept.cu \
+	tests/runtime/debug/modules.cuh tests/runtime/debug/modules_main.cu tests/runtime/debug/modules_device.cu tests/runtime/debug/modules_other.cu \
 	tests/runtime/debug/recover.cu tests/runtime/debug/queue.c tests/runtime/debug/images.c tests/runtime/debug/both.cu \
 	tests/runtime/test_probes.sh tests/runtime/probes tests/runtime/devices tests/runtime/test_app_native.sh tests/runtime/native/children.cu tests/runtime/native/invalid.cu \
 	tests/runtime/cuda_lib.sh tests/runtime/test_graphs.sh tests/runtime/graphs/graphs.cu tests/runtime/graphs/fault.cu tests/runtime/app/test_app_options.sh \

@@ -118,6 +118,121 @@ debug ./optimised <commands
 has session '= <optimized out>' "a variable without a value"
 has session 'out here; compile with lanewise cc -G or nvcc -G, or run OpenCL programs with lanewise app -g, to see all variables' "a variable without a value"
 
+# Kernels of three files are linked. The functions of each file have their own variables, types and file names, also those whose names
+# another file uses for something else.
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+for compiler in clang-14 clang-19 nvcc "$nvcc"; do # also nvcc without lanewise cc
+    set -- "$lanewise" cc --compiler "$compiler"
+    case $compiler in
+    *nvcc)
+        [ -x "$nvcc" ] || continue
+        [ "$compiler" = nvcc ] || set -- "$nvcc" --cudart shared -gencode arch=compute_80,code=compute_80
+        ;;
+    *) command -v "$compiler" >/dev/null || { fail "$compiler is not installed"; continue; } ;;
+    esac
+    rm -f modules
+    "$@" -G -g -rdc=true "$src/modules_main.cu" "$src/modules_device.cu" "$src/modules_other.cu" -o modules >log 2>&1 ||
+        { fail "$compiler: modules_main.cu does not compile"; cat log; continue; }
+    debug ./modules <<'END'
+set width 0
+break modules_main.cu:14
+break modules_device.cu:17
+break modules_device.cu:11
+break modules_main.cu:22
+break modules_other.cu:11
+continue
+info args
+info locals
+ptype own
+print hidden + 1000
+print total
+continue
+info args
+info locals
+print *s
+ptype s
+print hidden + 2000
+print calls
+print s->sides[1] + total
+up
+print own
+print hidden + 3000
+continue
+info locals
+ptype own
+print sizeof(struct item)
+print FAST
+print hidden + 4000
+finish
+delete 1 2 3
+continue
+info args
+info locals
+continue
+info args
+info locals
+ptype own
+print hidden + 5000
+print 'modules_device.cu'::hidden + 6000
+print table
+delete
+tbreak doubled
+continue
+backtrace
+next
+print twice
+lane 7
+print x + total
+continue
+END
+    [ $status = 0 ] || fail "$compiler -rdc=true: exit status $status, expected 0"
+    for text in 'fill (s=0x200000000000, n=3) at' 'modules_main.cu:14' 'own = {number = 11}' 'int number;' '= 1011' '= 5' \
+        'blend (s=0x200000000000, by=0.5) at' 'modules_device.cu:17' 'mixed = 5.5' 'local = {11, 8}' \
+        '= {width = 11, weight = 0, sides = {0, 0, 0}}' 'int sides[3];' '= 2022' '= 40' '= {number = 11}' '= 3011' \
+        'deeper (in=0.5, how=FAST) at' 'own = {part = 4.5, how = FAST}' 'double part;' '= 16' '= FAST' '= 4022' 'Value returned is $12 = 26.5' \
+        'scale (s=0x200000000000, by=2) at' 'modules_main.cu:22' 'scaled = 64' \
+        'spread (s=0x200000000000, where=7) at' 'modules_other.cu:11' "own = {letter = 103 'g', position = 7}" 'long position;' \
+        '= 5033' '= 6022' '= {2, 4, 6, 8}' 'doubled (x=7) at' 'modules.cuh:15' '#1  0x' 'in spread (s=0x200000000000, where=7)' '$16 = 14' '$17 = 10' \
+        'host: 23 76 47' 'exited normally'; do
+        has session "$text" "$compiler -rdc=true"
+    done
+    command -v lldb-19 >/dev/null || { fail "lldb-19 is not installed"; continue; }
+    rm -f socket
+    "$lanewise" app --gdb unix:socket ./modules >host 2>&1 </dev/null &
+    n=0
+    while [ ! -S socket ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done
+    timeout 120 lldb-19 -X -x -b -o "process connect unix-connect://$PWD/socket" -o 'breakpoint set -f modules_device.cu -l 17' \
+        -o 'breakpoint set -f modules_other.cu -l 11' -o continue -o 'frame variable' -o 'print *s' -o 'print hidden' -o 'target variable calls' -o 'frame select 1' \
+        -o 'frame variable' -o 'print hidden' -o 'breakpoint disable 1' -o continue -o 'frame variable' -o 'print hidden' -o 'breakpoint disable 2' -o continue \
+        </dev/null >session 2>&1
+    wait
+    for text in 'blend(s=0x0000200000000000, by=0.5) at modules_device.cu:17' '(float) mixed = 5.5' '(int[2]) local = ([0] = 11, [1] = 8)' 'width = 11' \
+        '(int) 22' '(int) calls = 40' '(item) own = (number = 11)' '(int) 11' 'at modules_other.cu:11' "(item) own = (letter = 'g', position = 7)" '(int) 33'; do
+        has session "$text" "$compiler -rdc=true, lldb"
+    done
+    has host 'host: 23 76 47' "$compiler -rdc=true, lldb"
+done
+
+# If only some files are compiled with -G, the note about a variable without a value depends on the file.
+"$lanewise" cc -dc -G -g "$src/modules_main.cu" "$src/modules_other.cu" >log 2>&1 && "$lanewise" cc -dc -O2 -g "$src/modules_device.cu" >>log 2>&1 &&
+    "$lanewise" cc modules_main.o modules_device.o modules_other.o -o modules >>log 2>&1 || { fail "modules_device.o does not compile without -G"; cat log; }
+debug ./modules <<'END'
+break modules_main.cu:14
+break modules_device.cu:17
+continue
+print own
+continue
+print by
+print mixed
+up
+print own
+delete
+continue
+END
+for text in '= {number = 11}' '= 0.5' '= <optimized out>' 'out here; compile with lanewise cc -G' 'host: 23 76 47'; do
+    has session "$text" "a file without -G"
+done
+
 # When gdb quits, the program for which it was started ends.
 printf 'break first.cu:12\ncontinue\n' | sed '$a quit' >commands
 debug ./both <commands

@@ -42,4 +42,39 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
     rm -f library.a && ar rcs library.a instances.o && build archived "$src/users.cu" library.a
     right ./archived
 done
+# A finding names the inlined calls and the variables of the file that is linked second, as of the first.
+cat >call.cu <<'END'
+__global__ void past(int *p, int n);
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 64);
+    past<<<1, 1>>>(p, 100);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+END
+cat >past.cu <<'END'
+static __device__ __forceinline__ void deep(int *q, int v)
+{
+    q[1000] = v;
+}
+static __device__ __forceinline__ void outer(int *p, int n)
+{
+    deep(p + n, n);
+}
+__global__ void past(int *p, int n)
+{
+    outer(p, n);
+}
+END
+for options in "--compiler clang-14 -O2" "--compiler clang-19 -O2" "--compiler clang-19 -G" "--compiler nvcc -G" "--compiler nvcc -lineinfo"; do
+    case $options in *nvcc*) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || continue ;; esac
+    # shellcheck disable=SC2086
+    "$lanewise" cc $options -rdc=true call.cu past.cu -o past >log 2>&1 || { fail "$options: past.cu does not compile"; cat log; continue; }
+    "$lanewise" app ./past >out 2>err
+    grep -q 'past.cu:3: out-of-bounds: .*; in deep, inlined at past.cu:7, in outer, inlined at past.cu:11; kernel past' err ||
+        { fail "$options: the finding does not name the inlined calls"; cat err; }
+    case $options in *-lineinfo*) continue ;; esac # this has no variables
+    grep -q 'lane 0: v = 100, .*n = 100' err || { fail "$options: the finding does not show the variables"; cat err; }
+done
 exit $failed
