@@ -25,7 +25,7 @@ static char *read_corpus(const char *name, size_t *size)
     return text;
 }
 
-static struct isa_object *translate(const char *text, size_t size)
+static struct isa_object *translate_all(const struct ptx_source *sources, size_t count)
 {
     struct isa_object *object = NULL;
     struct ptx_options options;
@@ -34,9 +34,14 @@ static struct isa_object *translate(const char *text, size_t size)
     ptx_options_default(&options);
     lw_buffer_clear(&notes);
     options.notes = &notes.sink;
-    if (ptx_translate("t.ptx", text, size, &options, &object, &err) != LW_OK)
+    if (ptx_translate_all(sources, count, &options, &object, &err) != LW_OK)
         fail_msg("%s", err.text);
     return object;
+}
+
+static struct isa_object *translate(const char *text, size_t size)
+{
+    return translate_all(&(struct ptx_source){ "t.ptx", text, size, false }, 1);
 }
 
 static struct isa_object *from_corpus(const char *name)
@@ -501,17 +506,12 @@ static struct isa_object *link_modules(char *const *texts)
 {
     static const char *const names[MODULES] = { "a.ptx", "b.ptx", "c.ptx", "d.ptx" };
     struct ptx_source sources[MODULES];
-    struct isa_object *object = NULL;
-    struct ptx_options options;
+    struct isa_object *object;
     struct lw_error err;
 
-    ptx_options_default(&options);
-    lw_buffer_clear(&notes);
-    options.notes = &notes.sink;
     for (unsigned i = 0; i < MODULES; i++)
         sources[i] = (struct ptx_source){ names[i], texts[i], strlen(texts[i]), false };
-    if (ptx_translate_all(sources, MODULES, &options, &object, &err) != LW_OK)
-        fail_msg("%s", err.text);
+    object = translate_all(sources, MODULES);
     assert_int_equal(isa_object_check(object, &err), LW_OK);
     return object;
 }

@@ -72,7 +72,7 @@ static CUresult test_value(const struct operation *o, bool *is_met, uint64_t *fo
     if (cu_registered_has_copy((const void *)(uintptr_t)o->address))
         cu_registered_to_device();
     *found = 0;
-    if (lanewise_read(rt_machine(), o->address, found, is_wide(o) ? 8 : 4) != LANEWISE_OK) {
+    if (lanewise_peek(rt_machine(), o->address, found, is_wide(o) ? 8 : 4) != LANEWISE_OK) {
         rt_complain("cuStreamWaitValue");
         return CUDA_ERROR_INVALID_VALUE;
     }

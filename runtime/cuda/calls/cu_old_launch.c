@@ -3,6 +3,7 @@
 #include "runtime/cuda/cu_driver_priv.h"
 #include "runtime/cuda/cu_graph_priv.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,62 +31,46 @@ static CUresult state_of(CUfunction function, struct cu_old_launch **out)
     return result;
 }
 
-CU_API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
+/** Copies @bytes at @from to the state of a function, at offset @at. If @is_valid is not set, changes nothing. */
+static CUresult set(CUfunction function, bool is_valid, size_t at, const void *from, size_t bytes)
 {
     struct cu_old_launch *old;
     CUresult result;
 
-    if (x <= 0 || y <= 0 || z <= 0)
-        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     result = state_of(function, &old);
+    if (result == CUDA_SUCCESS && !is_valid)
+        result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
-        old->block = (cu_dim3){(unsigned)x, (unsigned)y, (unsigned)z};
+        memcpy((uint8_t *)old + at, from, bytes);
     rt_unlock();
     return cu_driver_return(result);
+}
+
+CU_API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
+{
+    const cu_dim3 block = {(unsigned)x, (unsigned)y, (unsigned)z};
+
+    return set(function, x > 0 && y > 0 && z > 0, offsetof(struct cu_old_launch, block), &block, sizeof block);
 }
 
 CU_API CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes)
 {
-    struct cu_old_launch *old;
-    CUresult result;
-
-    rt_lock();
-    result = state_of(function, &old);
-    if (result == CUDA_SUCCESS)
-        old->shared_bytes = bytes;
-    rt_unlock();
-    return cu_driver_return(result);
+    return set(function, true, offsetof(struct cu_old_launch, shared_bytes), &bytes, sizeof bytes);
 }
 
 CU_API CUresult cuParamSetSize(CUfunction function, unsigned bytes)
 {
-    struct cu_old_launch *old;
-    CUresult result;
+    const size_t size = bytes;
 
-    rt_lock();
-    result = state_of(function, &old);
-    if (result == CUDA_SUCCESS && bytes > ARGUMENT_BYTES)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        old->bytes = bytes;
-    rt_unlock();
-    return cu_driver_return(result);
+    return set(function, bytes <= ARGUMENT_BYTES, offsetof(struct cu_old_launch, bytes), &size, sizeof size);
 }
 
 CU_API CUresult cuParamSetv(CUfunction function, int offset, const void *from, unsigned bytes)
 {
-    struct cu_old_launch *old;
-    CUresult result;
+    const bool is_valid = from != NULL && offset >= 0 && offset <= ARGUMENT_BYTES && bytes <= ARGUMENT_BYTES - (unsigned)offset;
 
-    rt_lock();
-    result = state_of(function, &old);
-    if (result == CUDA_SUCCESS && (from == NULL || offset < 0 || offset > ARGUMENT_BYTES || bytes > ARGUMENT_BYTES - (unsigned)offset))
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        memcpy(old->arguments + offset, from, bytes);
-    rt_unlock();
-    return cu_driver_return(result);
+    return set(function, is_valid, offsetof(struct cu_old_launch, arguments) + (size_t)offset, from, bytes);
 }
 
 CU_API CUresult cuParamSeti(CUfunction function, int offset, unsigned value)
