@@ -240,17 +240,17 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
     } else if (strcmp(word, "-fatbin") == 0 || strcmp(word, "--fatbin") == 0) {
         p->compile_only = true;
         p->emit = PTX_EMIT_FATBIN;
-    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 ||
-               strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0 || strcmp(word, "--lib") == 0 || strcmp(word, "-M") == 0 ||
+    } else if (strcmp(word, "-dlink") == 0 || strcmp(word, "--device-link") == 0) {
+        p->link = PTX_LINK_NOTHING;
+        p->linked = true;
+    } else if (strcmp(word, "-lib") == 0 || strcmp(word, "--lib") == 0) {
+        p->link = PTX_LINK_ARCHIVE;
+    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 || strcmp(word, "-M") == 0 ||
                strcmp(word, "-MM") == 0) {
         cmd_wrong_usage(l->cmd, "%s: %s", word,
-                        strcmp(word, "-dlink") == 0 ? "device linking is not needed, as the runtime links kernels when the "
-                                                      "program runs: leave this step out"
-                        : strstr(word, "-lib") != NULL ? "lanewise cc writes no libraries: compile to objects with -c, and make a "
-                                                         "library of them with ar"
-                        : word[1] == 'M' ? "lanewise cc writes dependencies only while it compiles: use -MD or -MMD"
-                                                    : "lanewise cc does not write this kind of file: -ptx and -fatbin write "
-                                                      "the PTX of kernels");
+                        word[1] == 'M' ? "lanewise cc writes dependencies only while it compiles: use -MD or -MMD"
+                                       : "lanewise cc does not write this kind of file: -ptx and -fatbin write the PTX of "
+                                         "kernels");
         l->failed = true;
     } else {
         for (size_t k = 0; k < LW_COUNT_OF(ignored); k++)
@@ -339,6 +339,8 @@ static const char *host_source(const struct line *l)
 
 int cmd_cc(const struct cmd *cmd, int argc, char **argv)
 {
+    static const char *const names[] = {
+        [PTX_LINK_PROGRAM] = "a.out", [PTX_LINK_ARCHIVE] = "a.a", [PTX_LINK_NOTHING] = "a_dlink.o"};
     struct line l = {.cmd = cmd};
     struct lw_buffer words;
     struct lw_error err;
@@ -397,7 +399,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
         enum lw_status got;
 
         if (!l.program.compile_only && l.program.output == NULL)
-            l.program.output = "a.out";
+            l.program.output = names[l.program.link];
         if (l.dry) {
             fprintf(stderr, "lanewise: cc: --dryrun: nothing is compiled\n");
             goto cleanup;

@@ -215,6 +215,10 @@ static const struct cmd_option cc_options[] = {
     {"device-debug", 'G', NULL, "compile kernels for a debugger: not optimised, with all lines and variables"},
     {"device-c", 0, NULL, "the same as -c -rdc=true (-dc is a short form)"},
     {"rdc", 0, "BOOL", "true: kernels may use functions and variables of other files"},
+    {"ptx", 0, NULL, "compile kernels only, to PTX in NAME.ptx"},
+    {"fatbin", 0, NULL, "compile kernels only, to a fat binary in NAME.fatbin"},
+    {"lib", 0, NULL, "make a static library of the objects (a.a)"},
+    {"dlink", 0, NULL, "write an object without content (a_dlink.o), because the runtime links kernels when the program runs"},
     {"define", 'D', "NAME[=VALUE]", "define a macro. Options that are not listed here (-I, -O, -g, -std, -W, -l, -L) are passed to the compiler"},
 };
 

@@ -151,6 +151,9 @@ struct ptx_program {
     enum { PTX_EMIT_OBJECT, PTX_EMIT_PTX, PTX_EMIT_FATBIN } emit; /* with compile_only: what a file is compiled to. PTX and fat
                                                                    * binaries have kernels only */
     bool device_debug;               /* kernels are not optimised, and their debug information has all lines and variables */
+    enum { PTX_LINK_PROGRAM, PTX_LINK_ARCHIVE, PTX_LINK_NOTHING } link; /* without compile_only: what objects become. ARCHIVE: a static
+                                      * library. NOTHING: an object without content, which takes the place of the object
+                                      * that a linker of device code writes, as the runtime links kernels */
     bool linked;                     /* kernels of several files may use each other's functions and variables */
     const char *output;              /* NULL with compile_only: the output is NAME.o, NAME.ptx or NAME.fatbin in the working folder */
     const char *runtime;             /* folder of libcudart.so.13 */

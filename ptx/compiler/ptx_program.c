@@ -321,6 +321,44 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
+/** Makes a static library of the objects, or an object without content. @w contains the compiler and its inputs. */
+static enum lw_status link_other(struct ptx_job *job, const struct ptx_program *p, const struct words *w, struct lw_error *err)
+{
+    static const char *const empty[] = {"-fPIC", "-x", "c", "-c", "/dev/null", "-o"};
+    char result[PTX_PATH_BYTES + 16], ar[PTX_PATH_BYTES];
+    char *bytes = NULL;
+    size_t size = 0;
+    struct words own;
+    enum lw_status status;
+
+    if (p->link == PTX_LINK_ARCHIVE && !ptx_find_program("ar", ar))
+        return LW_FAIL(err, LW_ENOENT, "%s: the program ar, which makes libraries, was not found: install Debian package binutils",
+                       p->output);
+    if (!make_words(&own, p))
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", p->output);
+    snprintf(result, sizeof result, "%s/other", job->scratch);
+    if (p->link == PTX_LINK_NOTHING) {
+        add(&own, job->compiler);
+        add_all(&own, empty, LW_COUNT_OF(empty));
+        add(&own, result);
+    } else {
+        add_two(&own, ar, "qcs"); /* q, because files of different folders may have the same name */
+        add(&own, result);
+        for (size_t i = 2; i < w->count; i++) { /* options for the linker have no meaning for a library */
+            if (strcmp(w->word[i], "-Xlinker") == 0)
+                i++;
+            else if (w->word[i][0] != '-')
+                add(&own, w->word[i]);
+        }
+    }
+    status = ptx_run_compiler(job, p->output, own.word, result, &bytes, &size, err);
+    if (status == LW_OK)
+        status = lw_file_write(p->output, bytes, size, err);
+    free(bytes);
+    free(own.word);
+    return status;
+}
+
 /** Links the program. @w contains the compiler and its inputs, and has capacity for the options that this function adds. */
 static enum lw_status link_program(struct ptx_job *job, const struct ptx_program *p, struct words *w, struct lw_error *err)
 {
@@ -382,7 +420,9 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
         free(named);
         add(&link, objects[i]);
     }
-    if (status == LW_OK && !p->compile_only) {
+    if (status == LW_OK && !p->compile_only && p->link != PTX_LINK_PROGRAM) {
+        status = link_other(job, p, &link, err);
+    } else if (status == LW_OK && !p->compile_only) {
         add_all(&link, p->host_flags, p->host_flag_count);
         status = link_program(job, p, &link, err);
     }
@@ -424,7 +464,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
     if (host_debug && !has_lines) /* for nvcc, -g is an option of host code only */
         add(&w, "-lineinfo");
     add_all(&w, p->plain, p->plain_count);
-    if (!p->compile_only) {
+    if (!p->compile_only && p->link == PTX_LINK_PROGRAM) {
         add(&w, "-Xlinker");
         add(&w, "-rpath");
         add(&w, "-Xlinker");
@@ -447,7 +487,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
     if (status == LW_OK) {
         status = output != NULL ? lw_file_write(output, bytes, size, err) : LW_FAIL(err, LW_ENOMEM, "the host has no memory for a name");
         umask(mask = umask(0));
-        if (status == LW_OK && !p->compile_only && chmod(output, 0777 & ~mask) != 0)
+        if (status == LW_OK && !p->compile_only && p->link == PTX_LINK_PROGRAM && chmod(output, 0777 & ~mask) != 0)
             status = LW_FAIL(err, LW_EIO, "%s: %s", output, strerror(errno));
     }
     free(named);

@@ -228,6 +228,14 @@ printf '#include <cuda/barrier>\n#include <cooperative_groups/memcpy_async.h>\n#
 int main() { printf("%%s\\n", cuda::barrier<3>().n == 3 ? "all right" : "wrong"); }\n' >brought.cu
 "$lanewise" cc -Ibrought brought.cu -o brought.out >log 2>&1 || { fail "headers that the user brings conflict with ours"; cat log; }
 ./brought.out >out 2>err && grep -q '^all right$' out || fail "brought.out: wrong results"
+# Steps of makefiles for nvcc: a static library, to which one object comes as a file, and an object of the device's linker.
+"$lanewise" cc -dc "$src/function.cu" -o function.o && "$lanewise" cc -rdc=true -Xlinker -O1 -lm -lib "$src/one.cu" "$src/two.cu" function.o -o parts.a &&
+    "$lanewise" cc -dlink parts.a -o linked.o && "$lanewise" cc "$src/three.cpp" "$src/plain.c" linked.o parts.a -o parts >log 2>&1 ||
+    { fail "a library and an object of -dlink cannot be built"; cat log; }
+./parts >out 2>err && right parts
+[ "$(ar t parts.a | wc -l)" = 3 ] || { fail "parts.a has other members than three objects:"; ar t parts.a; }
+(mkdir default && cd default && "$lanewise" cc --lib "$src/../vector.cu" && "$lanewise" cc -dlink "$src/../vector.cu" && ar t a.a >/dev/null &&
+    [ -s a_dlink.o ]) || fail "-lib and -dlink without -o do not write a.a and a_dlink.o"
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/function.cu" "$src/three.cpp" "$src/plain.c" -o apart >log 2>&1 || cat log
 ./apart >out 2>err && fail "kernels were linked without -rdc=true"
@@ -272,9 +280,7 @@ refused 'is not a source file' -c program
 refused 'option "-o" needs an operand' link.cu -o
 refused 'the compiler was not found' --compiler no-such-clang link.cu -o program
 refused 'write the PTX of kernels' -cubin link.cu
-refused 'leave this step out' -dlink link.cu
 refused 'use -MD or -MMD' -MM link.cu
-refused 'with ar' --lib link.cu
 "$lanewise" cc --threads 2 -t 2 -keep --keep-dir . -res-usage --source-in-ptx -lineinfo link.cu -c -o link.o >log 2>&1 && [ ! -s log ] ||
     { fail "options of nvcc without an effect:"; cat log; }
 rm -f link.o log
