@@ -272,6 +272,7 @@ struct emu_native_frame {
     struct emu_native_part *part; /* [instructions of the kernel] all zero while the warp is not divided */
     uint64_t divides;        /* not 0: the code may divide a warp that has one split, as the split policy `converge` does */
     uint64_t threads;        /* number of threads of the grid */
+    uint64_t shares;         /* not 0: other threads of the host access global memory at the same time */
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
     emu_row_fn *const *row_functions; /* [ISA_OP_COUNT] functions of instructions with semantics ROW1 */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
@@ -301,6 +302,8 @@ struct emu_native_frame {
                               * several warps together, and this number after the last time that it could not do so */
     uint64_t local_stores;   /* number of retired stores to local memory, which `stores` does not count, because they are no
                               * progress (MACHINE 4) */
+    uint64_t atomics;        /* number of retired atomics, without those that calls->execute() has counted itself */
+    uint64_t changes;        /* not 0: one of these atomics has changed memory */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
        EMU_NATIVE_SHORT = 4096, /* after a warp with more instructions up to its barrier or exit, the code does not run the next warp */

@@ -37,7 +37,8 @@ enum { NAT_REAL_OEQ = 1, NAT_REAL_OGT, NAT_REAL_OGE, NAT_REAL_OLT, NAT_REAL_OLE,
        NAT_REAL_UNO, NAT_REAL_UEQ, NAT_REAL_UGT, NAT_REAL_UGE, NAT_REAL_ULT, NAT_REAL_ULE, NAT_REAL_UNE };
 enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_SMALL = 3,
        NAT_LINKAGE_INTERNAL = 8, NAT_ASSEMBLY_FILE = 0, NAT_OBJECT_FILE = 1, NAT_CONVENTION_PRESERVE_MOST = 14,
-       NAT_FLAG_WARNING = 1, NAT_LANGUAGE_C99 = 11, NAT_LINE_TABLES_ONLY = 2 };
+       NAT_RMW_ADD = 1, NAT_RMW_AND = 3, NAT_RMW_OR = 5, NAT_RMW_XOR, NAT_RMW_MAX, NAT_RMW_MIN, NAT_RMW_UMAX, NAT_RMW_UMIN,
+       NAT_ORDER_SEQUENTIAL = 7, NAT_FLAG_WARNING = 1, NAT_LANGUAGE_C99 = 11, NAT_LINE_TABLES_ONLY = 2 };
 
 /* F(result, name without its prefix, (parameters)) */
 #define NAT_LLVM_FUNCTIONS(F)                                                                                   \
@@ -112,6 +113,7 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(LLVMValueRef, BuildAlloca, (LLVMBuilderRef, LLVMTypeRef, const char *))                                   \
     F(LLVMValueRef, BuildLoad2, (LLVMBuilderRef, LLVMTypeRef, LLVMValueRef, const char *))                      \
     F(LLVMValueRef, BuildStore, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef))                                   \
+    F(LLVMValueRef, BuildAtomicRMW, (LLVMBuilderRef, int, LLVMValueRef, LLVMValueRef, int, int))                \
     F(void, SetAlignment, (LLVMValueRef, unsigned))                                                             \
     F(LLVMValueRef, BuildGEP2, (LLVMBuilderRef, LLVMTypeRef, LLVMValueRef, LLVMValueRef *, unsigned, const char *)) \
     F(LLVMValueRef, BuildExtractElement, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))            \

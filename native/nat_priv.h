@@ -14,6 +14,7 @@
  *     nat_row.c      IR of arithmetic
  *     nat_checks.c   IR that checks addresses
  *     nat_memory.c   IR of loads and stores
+ *     nat_reduce.c   IR of reductions in memory
  *     nat_region.c   IR of regions in which lanes have diverged
  *     nat_emit.c     IR of the whole kernel: flow, entering, leaving
  *     nat_wide.c     IR of short kernels for several warps together
@@ -47,6 +48,7 @@
 enum nat_kind {
     NAT_ROW,     /* native code is compiled from the expression in the instruction's row of isa/insns.def */
     NAT_LOAD, NAT_STORE, NAT_SCALAR_LOAD,
+    NAT_REDUCE,  /* an integer red */
     NAT_GENERIC, /* native code calls the interpreter's handler, which reads and writes the register file */
     NAT_NOTHING, /* no code is emitted for the instruction */
     NAT_BRANCH,  /* an instruction bra or s_bra */
@@ -213,6 +215,7 @@ struct nat_unit {
                                 * from the kernel's start */
     bool misses;               /* lanes may miss instructions (frame->missing) */
     LLVMValueRef counted, loads, stores, local_stores; /* local_stores: NULL if the kernel has no store to local memory */
+    LLVMValueRef atomics, changes;                     /* NULL if the kernel has no NAT_REDUCE */
     LLVMBasicBlockRef dispatch;     /* jumps to the entry in variable `entry`, if there is this variable */
     LLVMBasicBlockRef out, refused; /* out: returns the counts of instructions and accesses; refused: returns before any
                                      * instruction is executed */
@@ -466,8 +469,10 @@ LLVMValueRef nat_last_lane(struct nat_unit *unit);
 LLVMValueRef nat_lane_variable(struct nat_unit *unit, LLVMValueRef *slot, unsigned bytes);
 
 void nat_emit_row(struct nat_unit *unit);
-/** Emits a load, store or scalar load. Returns false if the interpreter's handler must execute the instruction. */
+/** Emits a load, store, scalar load or red. Returns false if the interpreter's handler must execute the instruction. */
 bool nat_emit_memory(struct nat_unit *unit);
+/** Emits the red at unit->at, without its count. The lanes access @memory at offsets @at. @equal: these are equal in all lanes. */
+void nat_emit_reduce(struct nat_unit *unit, LLVMValueRef memory, const struct nat_offsets *at, bool equal);
 /** Extends a 32-bit affine value, @base + x * @sx + y * @step, to 64 bits: sets *@wide_base and *@wide_step. Emits code that
  *  leaves native code if the value of a lane wraps. */
 void nat_extend(struct nat_unit *unit, bool is_signed, LLVMValueRef base, int64_t sx, LLVMValueRef step, LLVMValueRef *wide_base,

@@ -221,6 +221,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     const struct emu_memory *memory = &machine->memory;
     native->until = until;
     native->frame.threads = grid->block_count * grid->block_threads;
+    native->frame.shares = machine->threaded;
     native->frame.special = block->special;
     native->frame.bank0 = block->warp->ubase[EMU_U_BANK0];
     native->frame.bank1 = block->warp->ubase[EMU_U_BANK1];

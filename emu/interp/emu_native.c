@@ -378,7 +378,8 @@ const struct emu_native_site *emu_native_run(struct emu_core *core, const struct
     core->native.retired += frame->retired;
     core->stats.loads += frame->loads;
     core->stats.stores += frame->stores + frame->local_stores;
-    ((struct emu_warp *)frame->warp)->block->progress += frame->stores != 0;
+    core->stats.atomics += frame->atomics;
+    ((struct emu_warp *)frame->warp)->block->progress += frame->stores != 0 || frame->changes != 0;
     return site;
 }
 

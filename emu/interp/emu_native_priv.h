@@ -29,7 +29,7 @@ static inline struct emu_native_frame *emu_native_frame_of(struct emu_warp *w)
     frame->divides = native->divides && w->running == 0; /* after a division and a merge the interpreter's split has the lowest id */
     frame->local = w->local;
     frame->local_bytes = w->local_bytes;
-    frame->loads = frame->stores = frame->local_stores = 0;
+    frame->loads = frame->stores = frame->local_stores = frame->atomics = frame->changes = 0;
     frame->divided = frame->ended = frame->gone = 0;
     frame->warps = 0;
     frame->site = 0;

@@ -13,6 +13,15 @@ static bool plain_access(const struct isa_insn *insn)
            isa_mod_get(insn, ISA_MOD_SIZE) <= ISA_SIZE_V4B32;
 }
 
+/** Returns true if native code can execute the red @insn: an operation on integers, whose order does not matter. */
+static bool plain_reduction(const struct isa_insn *insn)
+{
+    const unsigned op = isa_mod_get(insn, ISA_MOD_AOP), type = isa_mod_get(insn, ISA_MOD_ATYPE), order = isa_mod_get(insn, ISA_MOD_MORDER);
+
+    return (op == ISA_AOP_ADD || op == ISA_AOP_MIN || op == ISA_AOP_MAX || op == ISA_AOP_AND || op == ISA_AOP_OR || op == ISA_AOP_XOR) &&
+           type <= ISA_ATYPE_B64 && order <= ISA_MORDER_RELAXED && !insn->a_scalar && !insn->guard_scalar;
+}
+
 enum nat_kind nat_kind_of(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = nat_info(insn);
@@ -39,6 +48,8 @@ enum nat_kind nat_kind_of(const struct isa_insn *insn)
     case ISA_ST_GLOBAL:
     case ISA_ST_LOCAL:
     case ISA_ST_SHARED: return plain_access(insn) ? NAT_STORE : NAT_GENERIC;
+    case ISA_RED_GLOBAL:
+    case ISA_RED_SHARED: return plain_reduction(insn) ? NAT_REDUCE : NAT_GENERIC;
     case ISA_S_LD_CONST:
     case ISA_S_LD_GLOBAL: return insn->guard == ISA_PT ? NAT_SCALAR_LOAD : NAT_GENERIC;
     case ISA_V_S2R:

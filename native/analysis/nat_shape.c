@@ -529,6 +529,7 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
             meet(state, &unit->block[unit->block_of[i]]);
         break;
     case NAT_STORE:
+    case NAT_REDUCE:
     case NAT_NOTHING:
     case NAT_BRANCH:
     case NAT_BSSY:

@@ -96,13 +96,12 @@ bool nat_begins_segment(const struct nat_unit *u, unsigned kept)
         return true;
     for (uint32_t k = i - 1; k <= i; k++) { /* these instructions are segments of their own: generic ones, branches and
                                              * barriers */
-        const enum nat_kind kind = (enum nat_kind)u->kind[k];
-        if (kind != NAT_ROW && kind != NAT_NOTHING && kind != NAT_LOAD && kind != NAT_SCALAR_LOAD && kind != NAT_STORE)
+        if (!nat_goes_on(u, k))
             return true;
     }
     const enum nat_kind last = (enum nat_kind)u->kind[i - 1];
     const bool access = last == NAT_LOAD || last == NAT_STORE || last == NAT_SCALAR_LOAD;
-    return last == NAT_STORE || u->generic || (access && u->insn[i - 1].guard != ISA_PT);
+    return last == NAT_STORE || last == NAT_REDUCE || u->generic || (access && u->insn[i - 1].guard != ISA_PT);
 }
 
 unsigned nat_overwrites(const struct nat_unit *u)
@@ -233,7 +232,7 @@ bool nat_goes_on(const struct nat_unit *u, uint32_t k)
 {
     const enum nat_kind kind = (enum nat_kind)u->kind[k];
 
-    return kind == NAT_ROW || kind == NAT_NOTHING || kind == NAT_LOAD || kind == NAT_SCALAR_LOAD || kind == NAT_STORE;
+    return kind == NAT_ROW || kind == NAT_NOTHING || kind == NAT_LOAD || kind == NAT_SCALAR_LOAD || kind == NAT_STORE || kind == NAT_REDUCE;
 }
 
 /** Returns whether instruction @k writes a register from which load @load computes its address. */

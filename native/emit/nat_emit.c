@@ -713,6 +713,7 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
         case NAT_ROW: nat_emit_row(u); break;
         case NAT_LOAD:
         case NAT_STORE:
+        case NAT_REDUCE:
         case NAT_SCALAR_LOAD:
             if (!nat_emit_memory(u))
                 nat_emit_generic(u);
@@ -878,9 +879,14 @@ bool nat_emit(struct nat_unit *u)
     u->counted = nat_counter(u, offsetof(struct emu_native_frame, retired));
     u->loads = nat_counter(u, offsetof(struct emu_native_frame, loads));
     u->stores = nat_counter(u, offsetof(struct emu_native_frame, stores));
-    for (uint32_t i = 0; i < u->count && u->local_stores == NULL; i++)
-        if (u->insn[i].op == ISA_ST_LOCAL)
+    for (uint32_t i = 0; i < u->count; i++) {
+        if (u->insn[i].op == ISA_ST_LOCAL && u->local_stores == NULL)
             u->local_stores = nat_counter(u, offsetof(struct emu_native_frame, local_stores));
+        if (u->kind[i] == NAT_REDUCE && u->atomics == NULL) {
+            u->atomics = nat_counter(u, offsetof(struct emu_native_frame, atomics));
+            u->changes = nat_counter(u, offsetof(struct emu_native_frame, changes));
+        }
+    }
     if (!u->through)
         nat_clear_predicates(u);
     for (uint32_t n = 0; n < u->blocks; n++)
@@ -953,6 +959,10 @@ bool nat_emit(struct nat_unit *u)
         if (u->local_stores != NULL)
             nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->local_stores, ""),
                            offsetof(struct emu_native_frame, local_stores));
+        if (u->atomics != NULL) {
+            nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->atomics, ""), offsetof(struct emu_native_frame, atomics));
+            nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->changes, ""), offsetof(struct emu_native_frame, changes));
+        }
     }
     (void)l->BuildRetVoid(u->b.b);
     nat_emit_wide(u);

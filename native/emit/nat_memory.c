@@ -15,33 +15,6 @@ static LLVMValueRef quad(const struct nat_unit *u, uint64_t value)
     return u->b.llvm->ConstInt(u->b.i64, value, 0);
 }
 
-void nat_extend(struct nat_unit *u, bool is_signed, LLVMValueRef base, int64_t sx, LLVMValueRef step, LLVMValueRef *wide_base,
-                LLVMValueRef *wide_step)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMBuilderRef b = u->b.b;
-    const int64_t x_end = sx * (int64_t)(u->columns - 1);
-
-    *wide_base = is_signed ? l->BuildSExt(b, base, u->b.i64, "") : l->BuildZExt(b, base, u->b.i64, "");
-    *wide_step = l->BuildSExt(b, step, u->b.i64, "");
-    LLVMValueRef low = l->BuildAdd(b, *wide_base, quad(u, (uint64_t)(x_end < 0 ? x_end : 0)), "");
-    LLVMValueRef high = l->BuildAdd(b, *wide_base, quad(u, (uint64_t)(x_end > 0 ? x_end : 0)), "");
-    if (u->rows > 1) {
-        LLVMValueRef way = l->BuildMul(b, *wide_step, quad(u, u->rows - 1), ""), zero = quad(u, 0);
-        LLVMValueRef down = l->BuildICmp(b, NAT_INT_SLT, way, zero, "");
-        low = l->BuildAdd(b, low, l->BuildSelect(b, down, way, zero, ""), "");
-        high = l->BuildAdd(b, high, l->BuildSelect(b, down, zero, way, ""), "");
-    }
-    LLVMValueRef fits;
-    if (is_signed)
-        fits = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_SGE, low, quad(u, (uint64_t)INT32_MIN), ""),
-                           l->BuildICmp(b, NAT_INT_SLE, high, quad(u, INT32_MAX), ""), "");
-    else
-        fits = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_SGE, low, quad(u, 0), ""),
-                           l->BuildICmp(b, NAT_INT_SLE, high, quad(u, UINT32_MAX), ""), "");
-    nat_leave_unless(u, fits);
-}
-
 /* ---- addresses -------------------------------------------------------------------------------- */
 
 /** Addresses of an access, as offsets from the start of global, shared or local memory. */
@@ -56,7 +29,7 @@ struct place {
     struct nat_offsets lanes;
 };
 
-/** Computes where the lanes of a load or store access memory. */
+/** Computes where the lanes of a load, store or reduction access memory. */
 static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct place *at)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -70,7 +43,7 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
     LLVMValueRef base, step;
 
     memset(at, 0, sizeof *at);
-    at->space = insn->op == ISA_LD_SHARED || insn->op == ISA_ST_SHARED ? ISA_SPACE_SHARED
+    at->space = insn->op == ISA_LD_SHARED || insn->op == ISA_ST_SHARED || insn->op == ISA_RED_SHARED ? ISA_SPACE_SHARED
                 : insn->op == ISA_LD_LOCAL || insn->op == ISA_ST_LOCAL ? ISA_SPACE_LOCAL : ISA_SPACE_GLOBAL;
     const uint64_t origin = at->space == ISA_SPACE_GLOBAL ? ISA_GLOBAL_BASE : 0;
     at->affine = shape.kind == NAT_SAME || shape.kind == NAT_AFFINE;
@@ -925,11 +898,23 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
     return true;
 }
 
-/** Adds 1 to the counter for accesses of @insn's kind: loads, stores or stores to local memory. */
+static void emit_reduce(struct nat_unit *u, const struct isa_insn *insn)
+{
+    struct place at;
+
+    find_place(u, insn, &at);
+    const struct nat_offsets lanes = offsets_of(u, &at);
+    nat_emit_reduce(u, memory_of(u, &at), &lanes, at.affine && at.sx == 0 && at.flat);
+}
+
+/** Adds 1 to the counter for accesses of @insn's kind. */
 static void count_access(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef counter = u->kind[u->at] != NAT_STORE ? u->loads : insn->op == ISA_ST_LOCAL ? u->local_stores : u->stores;
+    LLVMValueRef counter = u->kind[u->at] == NAT_REDUCE ? u->atomics
+                           : u->kind[u->at] == NAT_LOAD ? u->loads
+                           : insn->op == ISA_ST_LOCAL   ? u->local_stores
+                                                        : u->stores;
     LLVMValueRef count = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, 1), "");
 
     (void)l->BuildStore(u->b.b, count, counter);
@@ -959,6 +944,8 @@ static void emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     u->lanes = nat_lanes_of(u, mask, bits);
     if (u->kind[u->at] == NAT_LOAD)
         emit_load(u, insn);
+    else if (u->kind[u->at] == NAT_REDUCE)
+        emit_reduce(u, insn);
     else
         emit_store(u, insn);
     u->lanes = kept;
@@ -991,8 +978,11 @@ bool nat_emit_memory(struct nat_unit *u)
         u->block_loads++;
         return true;
     }
-    emit_store(u, insn);
-    if (insn->op == ISA_ST_LOCAL)
+    if (u->kind[u->at] == NAT_REDUCE)
+        emit_reduce(u, insn);
+    else
+        emit_store(u, insn);
+    if (u->kind[u->at] == NAT_REDUCE || insn->op == ISA_ST_LOCAL)
         count_access(u, insn);
     else
         u->block_stores++;

@@ -2,7 +2,7 @@
 /* IR of arithmetic, from the expressions of isa/insns.def. */
 #include <string.h>
 
-#include "native/nat_priv.h"
+#include "native/nat_values_priv.h"
 
 /** Returns true if the instruction flushes denormal sources and results to zero. */
 static bool flushes(const struct isa_insn *insn)
@@ -786,6 +786,33 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
         x.v = nat_canonical(u, x.v, x.vector);
     put_result(u, insn->d, words, blend(u, insn, words, x, lanes));
     return true;
+}
+
+void nat_extend(struct nat_unit *u, bool is_signed, LLVMValueRef base, int64_t sx, LLVMValueRef step, LLVMValueRef *wide_base,
+                LLVMValueRef *wide_step)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    const int64_t x_end = sx * (int64_t)(u->columns - 1);
+
+    *wide_base = is_signed ? l->BuildSExt(b, base, u->b.i64, "") : l->BuildZExt(b, base, u->b.i64, "");
+    *wide_step = l->BuildSExt(b, step, u->b.i64, "");
+    LLVMValueRef low = l->BuildAdd(b, *wide_base, quad(u, (uint64_t)(x_end < 0 ? x_end : 0)), "");
+    LLVMValueRef high = l->BuildAdd(b, *wide_base, quad(u, (uint64_t)(x_end > 0 ? x_end : 0)), "");
+    if (u->rows > 1) {
+        LLVMValueRef way = l->BuildMul(b, *wide_step, quad(u, u->rows - 1), ""), zero = quad(u, 0);
+        LLVMValueRef down = l->BuildICmp(b, NAT_INT_SLT, way, zero, "");
+        low = l->BuildAdd(b, low, l->BuildSelect(b, down, way, zero, ""), "");
+        high = l->BuildAdd(b, high, l->BuildSelect(b, down, zero, way, ""), "");
+    }
+    LLVMValueRef fits;
+    if (is_signed)
+        fits = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_SGE, low, quad(u, (uint64_t)INT32_MIN), ""),
+                           l->BuildICmp(b, NAT_INT_SLE, high, quad(u, INT32_MAX), ""), "");
+    else
+        fits = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_SGE, low, quad(u, 0), ""),
+                           l->BuildICmp(b, NAT_INT_SLE, high, quad(u, UINT32_MAX), ""), "");
+    nat_leave_unless(u, fits);
 }
 
 void nat_emit_row(struct nat_unit *u)

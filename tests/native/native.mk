@@ -14,6 +14,6 @@ tests_native_prop_native_grids_SOURCES = tests/native/prop_native_grids.c tests/
 tests_native_prop_native_grids_LDADD = liblanewise.a $(TEST_LIBS)
 native_scripts = tests/native/test_native.sh tests/native/prop_native.sh tests/native/test_native_auto.sh tests/native/test_native_cache.sh \
 	tests/native/test_native_crash.sh tests/native/test_native_access.sh tests/native/test_native_float.sh tests/native/test_native_groups.sh tests/native/test_native_blocks.sh \
-	tests/native/test_host_code.sh
+	tests/native/test_host_code.sh tests/native/test_native_reduce.sh
 check_SCRIPTS += $(native_scripts)
 EXTRA_DIST += $(native_scripts) %D%/native_lib.sh %D%/compare_lib.sh %D%/engines_lib.sh
