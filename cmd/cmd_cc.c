@@ -14,7 +14,7 @@ struct line {
     struct ptx_input *inputs;
     const char **flags, **host, **plain; /* flags: options for all code; host: options for host code only; plain: all options,
                                           * for nvcc as the compiler */
-    bool cuda; /* -x cu was given: sources are CUDA C++ independent of their names */
+    const char *language; /* operand of the last -x, "cu", "c" or "c++", for the files that follow; NULL: by their suffixes */
     bool verbose, dry; /* -v was given; --dryrun was given, so nothing is compiled */
     bool failed; /* an error message was printed */
 };
@@ -34,6 +34,7 @@ static const struct {
     {"link", false}, {"cuda", false}, {"m64", false}, {"allow-unsupported-compiler", false}, {"keep", false},
     {"resource-usage", false}, {"res-usage", false}, {"source-in-ptx", false},
     {"ftz", true}, {"prec-div", true}, {"prec-sqrt", true}, {"compress-mode", true}, {"extra-device-vectorization", false},
+    {"cudadevrt", true}, {"nvlink-options", true}, {"forward-unknown-opts", false}, {"Wno-deprecated-gpu-targets", false}, {"j", true},
     {"forward-unknown-to-host-compiler", false}, {"forward-unknown-to-host-linker", false},
 };
 
@@ -43,6 +44,7 @@ static const struct {
 } renamed[] = {
     {"std", "-std="}, {"optimize", "-O"}, {"define-macro", "-D"}, {"undefine-macro", "-U"}, {"include-path", "-I"},
     {"system-include", "-isystem"}, {"pre-include", "-include"}, {"library", "-l"}, {"library-path", "-L"},
+    {"dependency-output", "-MF"}, {"dependency-target-name", "-MT"},
 };
 
 /** Options of clang whose operand is the next word. */
@@ -73,8 +75,12 @@ static void add_file(struct line *l, const char *word)
 
     input->word = word;
     input->kind = has_suffix(word, cuda, LW_COUNT_OF(cuda)) ? PTX_INPUT_CUDA
-                  : has_suffix(word, host, LW_COUNT_OF(host)) ? (l->cuda ? PTX_INPUT_CUDA : PTX_INPUT_HOST)
+                  : has_suffix(word, host, LW_COUNT_OF(host)) ? PTX_INPUT_HOST
                                                               : PTX_INPUT_WORD;
+    if (input->kind != PTX_INPUT_WORD && l->language != NULL)
+        input->kind = strncmp(l->language, "cu", 2) == 0 ? PTX_INPUT_CUDA : PTX_INPUT_HOST;
+    if (input->kind == PTX_INPUT_HOST)
+        input->language = l->language;
     if (input->kind == PTX_INPUT_WORD)
         return;
     if (p->source == NULL)
@@ -84,7 +90,7 @@ static void add_file(struct line *l, const char *word)
 
 static void add_word(struct line *l, const char *word)
 {
-    l->inputs[l->program.input_count++] = (struct ptx_input){PTX_INPUT_WORD, word};
+    l->inputs[l->program.input_count++] = (struct ptx_input){.kind = PTX_INPUT_WORD, .word = word};
 }
 
 /** Returns true if the folder @path has the headers of NVIDIA's SDK. clang cannot use them together with those of Lanewise. */
@@ -123,16 +129,43 @@ static bool replaces_sdk(struct line *l, const char *word, const char *next)
     return false;
 }
 
-/** Adds the options in an operand of -Xcompiler, which are separated by commas, to those for host code. */
-static void add_host_list(struct line *l, const char *list)
+/** Adds @word, one option of an operand of -Xcompiler or -Xlinker. Options of the preprocessor also apply to kernels, as with nvcc. */
+static void add_listed(struct line *l, const char *word, bool links)
 {
-    while (*list != '\0') {
-        const size_t size = strcspn(list, ",");
-        const char *word = lw_arena_printf(&l->arena, "%.*s", (int)size, list);
+    struct ptx_program *p = &l->program;
+    const bool both = strncmp(word, "-D", 2) == 0 || strncmp(word, "-U", 2) == 0 || strncmp(word, "-I", 2) == 0;
 
-        if (word != NULL && size != 0 && !replaces_sdk(l, word, NULL))
-            l->host[l->program.host_flag_count++] = word;
-        list += size + (list[size] == ',');
+    if (links) {
+        add_word(l, "-Xlinker");
+        add_word(l, word);
+    } else if (!replaces_sdk(l, word, NULL)) {
+        *(both && word[2] != '\0' ? &l->flags[p->flag_count++] : &l->host[p->host_flag_count++]) = word;
+    }
+}
+
+/** Adds the options in an operand of -Xcompiler or -Xlinker, which are separated by commas or blanks. As in a shell, quotes and backslashes
+ *  are removed, and quoted separators are a part of the option. */
+static void add_list(struct line *l, const char *list, bool links)
+{
+    char *word = lw_arena_alloc(&l->arena, strlen(list) + 1), quote = '\0';
+
+    for (size_t size = 0; word != NULL; list++) {
+        const bool ends = *list == '\0' || (quote == '\0' && strchr(", \t\n", *list) != NULL);
+
+        if (*list == '\\' && quote != '\'' && list[1] != '\0') {
+            word[size++] = *++list;
+        } else if (!ends && (*list == quote || (quote == '\0' && (*list == '"' || *list == '\'')))) {
+            quote = quote != '\0' ? '\0' : *list;
+        } else if (!ends) {
+            word[size++] = *list;
+        } else if (size != 0) {
+            const char *option = lw_arena_printf(&l->arena, "%.*s", (int)size, word);
+            if (option != NULL)
+                add_listed(l, option, links);
+            size = 0;
+        }
+        if (*list == '\0')
+            break;
     }
 }
 
@@ -185,6 +218,17 @@ static bool begins(const char *word, const char *const *begins_with, size_t coun
     return false;
 }
 
+/** Returns true if @word is a language that option -x supports. */
+static bool is_language(const char *word)
+{
+    static const char *const names[] = {"cu", "cuda", "c", "c++", "none"};
+
+    for (size_t k = 0; k < LW_COUNT_OF(names); k++)
+        if (strcmp(word, names[k]) == 0)
+            return true;
+    return false;
+}
+
 /** Reads an option of lanewise cc or of nvcc. Returns false for any other option. Sets *@ours if the option must not be passed
  *  to nvcc when nvcc is the compiler. */
 static bool take_own(struct line *l, char **argv, int *i, bool *ours)
@@ -218,20 +262,19 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         p->linked = true;
     } else if (is_option(word, "Xcompiler", &value) || is_option(word, "compiler-options", &value)) {
         value = operand(l, word, value, argv, i);
-        add_host_list(l, value != NULL ? value : "");
+        add_list(l, value != NULL ? value : "", false);
     } else if (is_option(word, "Xlinker", &value) || is_option(word, "linker-options", &value)) {
         value = operand(l, word, value, argv, i);
-        add_word(l, "-Xlinker");
-        add_word(l, value != NULL ? value : "");
+        add_list(l, value != NULL ? value : "", true);
     } else if (is_option(word, "dryrun", &value)) {
         l->dry = true;
     } else if (word[1] == 't' && word[2] != '\0' && word[2 + strspn(word + 2, "0123456789")] == '\0') {
         /* -t4 is --threads 4 */
-    } else if (is_option(word, "x", &value)) {
-        value = operand(l, word, value, argv, i);
-        l->cuda = value != NULL && (strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0);
-        if (value != NULL && !l->cuda) {
-            cmd_wrong_usage(l->cmd, "-x %s: only -x cu is supported; the language of other files follows from their suffix", value);
+    } else if (is_option(word, "x", &value) || (word[1] == 'x' && is_language(word + 2))) {
+        value = word[1] == 'x' && word[2] != '\0' && word[2] != '=' ? word + 2 : operand(l, word, value, argv, i);
+        l->language = value != NULL && strcmp(value, "none") == 0 ? NULL : value;
+        if (value != NULL && !is_language(value)) {
+            cmd_wrong_usage(l->cmd, "-x %s: expected cu, c, c++ or none", value);
             l->failed = true;
         }
     } else if (strcmp(word, "-ptx") == 0 || strcmp(word, "--ptx") == 0) {
@@ -245,12 +288,21 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         p->linked = true;
     } else if (strcmp(word, "-lib") == 0 || strcmp(word, "--lib") == 0) {
         p->link = PTX_LINK_ARCHIVE;
-    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 || strcmp(word, "-M") == 0 ||
-               strcmp(word, "-MM") == 0) {
-        cmd_wrong_usage(l->cmd, "%s: %s", word,
-                        word[1] == 'M' ? "lanewise cc writes dependencies only while it compiles: use -MD or -MMD"
-                                       : "lanewise cc does not write this kind of file: -ptx and -fatbin write the PTX of "
-                                         "kernels");
+    } else if (strcmp(word, "-M") == 0 || strcmp(word, "-MM") == 0 || strcmp(word, "--generate-dependencies") == 0 ||
+               strcmp(word, "--generate-nonsystem-dependencies") == 0) {
+        p->compile_only = true;
+        p->emit = PTX_EMIT_DEPENDENCIES;
+        l->host[p->host_flag_count++] = strcmp(word, "-M") == 0 || strcmp(word, "--generate-dependencies") == 0 ? "-M" : "-MM";
+    } else if (strcmp(word, "--generate-dependencies-with-compile") == 0 ||
+               strcmp(word, "--generate-nonsystem-dependencies-with-compile") == 0) {
+        l->host[p->host_flag_count++] = strstr(word, "nonsystem") != NULL ? "-MMD" : "-MD";
+    } else if (strcmp(word, "--generate-dependency-targets") == 0) {
+        l->host[p->host_flag_count++] = "-MP";
+    } else if (strcmp(word, "-run") == 0 || strcmp(word, "--run") == 0) {
+        cmd_wrong_usage(l->cmd, "%s: lanewise cc does not run programs: use \"lanewise app ./PROGRAM\"", word);
+        l->failed = true;
+    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 || strcmp(word, "--cubin") == 0) {
+        cmd_wrong_usage(l->cmd, "%s: lanewise cc does not write this kind of file: -ptx and -fatbin write the PTX of kernels", word);
         l->failed = true;
     } else {
         for (size_t k = 0; k < LW_COUNT_OF(ignored); k++)
@@ -386,7 +438,7 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
         status = cmd_wrong_usage(cmd, "expected a file, as in \"lanewise cc saxpy.cu -o saxpy\"");
     } else if (l.program.compile_only && l.program.source == NULL) {
         status = cmd_wrong_usage(cmd, "-c: %s is not a source file: expected .cu, .cpp, .cc or .c", l.inputs[0].word);
-    } else if (l.program.emit != PTX_EMIT_OBJECT && host_source(&l) != NULL) {
+    } else if ((l.program.emit == PTX_EMIT_PTX || l.program.emit == PTX_EMIT_FATBIN) && host_source(&l) != NULL) {
         status = cmd_wrong_usage(cmd, "-ptx and -fatbin compile kernels, but %s is a source of host code: give -x cu before it if it "
                                       "has kernels", host_source(&l));
     } else if (l.program.compile_only && l.program.output != NULL && l.program.source_count > 1) {
@@ -408,6 +460,9 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
         fflush(stdout);
         if (words.size != 0)
             fwrite(words.text, 1, words.size, stderr);
+        if (words.size != 0 && strstr(words.text, "cannot find -lomp") != NULL)
+            fputs("lanewise: cc: -fopenmp needs the OpenMP library of clang: install the Debian package libomp-19-dev (the number is that "
+                  "of clang)\n", stderr);
         if (got == LW_EINPUT && words.size != 0) /* the messages of the compiler, printed above, say what is wrong */
             status = CMD_USAGE;
         else if (got != LW_OK)

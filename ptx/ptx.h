@@ -133,6 +133,7 @@ enum lw_status ptx_describe_text(const struct ptx_text *source, const struct ptx
 struct ptx_input {
     enum { PTX_INPUT_WORD /* an argument for the linker */, PTX_INPUT_CUDA, PTX_INPUT_HOST /* a C or C++ source */ } kind;
     const char *word;
+    const char *language; /* of a HOST source, as for option -x of clang; NULL: by its suffix */
 };
 /** A program to compile and link; everything is borrowed. */
 struct ptx_program {
@@ -148,14 +149,16 @@ struct ptx_program {
     const char *source;              /* the first file to compile, or NULL if there is none */
     size_t source_count;
     bool compile_only;               /* each file is compiled to an object, and nothing is linked */
-    enum { PTX_EMIT_OBJECT, PTX_EMIT_PTX, PTX_EMIT_FATBIN } emit; /* with compile_only: what a file is compiled to. PTX and fat
-                                                                   * binaries have kernels only */
+    enum { PTX_EMIT_OBJECT, PTX_EMIT_PTX, PTX_EMIT_FATBIN, PTX_EMIT_DEPENDENCIES } emit; /* with compile_only: what a file is compiled
+                                      * to. PTX and fat binaries have kernels only. DEPENDENCIES: the list of the headers of
+                                      * its host code; host_flags then has -M or -MM */
     bool device_debug;               /* kernels are not optimised, and their debug information has all lines and variables */
     enum { PTX_LINK_PROGRAM, PTX_LINK_ARCHIVE, PTX_LINK_NOTHING } link; /* without compile_only: what objects become. ARCHIVE: a static
                                       * library. NOTHING: an object without content, which takes the place of the object
                                       * that a linker of device code writes, as the runtime links kernels */
     bool linked;                     /* kernels of several files may use each other's functions and variables */
-    const char *output;              /* NULL with compile_only: the output is NAME.o, NAME.ptx or NAME.fatbin in the working folder */
+    const char *output;              /* NULL with compile_only: the output is NAME.o, NAME.ptx or NAME.fatbin in the working folder, and
+                                      * dependencies go to standard output */
     const char *runtime;             /* folder of libcudart.so.13 */
 };
 /** Flag of an entry in a fat binary. If it is set, the runtime links the entry's PTX with the PTX of the program's other

@@ -209,6 +209,8 @@ void ptx_dependencies_find(const char *const *flags, size_t count, struct ptx_de
 /** Returns the default name of the file of dependencies of an object file: o/a.d for o/a.o. The caller frees it. */
 char *ptx_dependencies_name(const char *object);
 /** Copies file of dependencies @from to @to, without files of the job's private folder. */
+/** Removes from @text, which a compiler wrote, the names of temporary files and of Lanewise's headers. */
+void ptx_dependencies_keep_own(const struct ptx_job *job, char *text);
 enum lw_status ptx_dependencies_write(const struct ptx_job *job, const char *from, const char *to, struct lw_error *err) LW_MUST_CHECK;
 /** Removes the suffixes that clang -fgpu-rdc adds to names which belong to a file. Host code, which is compiled without this option, has
  *  the names without them, and the runtime renames such names if files are linked. */

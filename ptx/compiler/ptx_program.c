@@ -149,7 +149,7 @@ struct host_needs {
 /** Returns the default name of the output for option -c: saxpy.o for dir/saxpy.cu. The caller frees it. */
 static char *object_name(const struct ptx_program *p, const char *path)
 {
-    static const char *const suffix[] = {[PTX_EMIT_OBJECT] = "o", [PTX_EMIT_PTX] = "ptx", [PTX_EMIT_FATBIN] = "fatbin"};
+    static const char *const suffix[] = {[PTX_EMIT_OBJECT] = "o", [PTX_EMIT_PTX] = "ptx", [PTX_EMIT_FATBIN] = "fatbin", [PTX_EMIT_DEPENDENCIES] = "o"};
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
     char *name = NULL;
 
@@ -187,7 +187,8 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         "-Wno-error=register", "-Wno-error=c++11-narrowing", "-Wno-error=reserved-user-defined-literal",
         "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-unknown-warning-option", "-Wno-error=missing-template-arg-list-after-template-kw"};
     const char *dot = strrchr(input->word, '.');
-    const bool is_c = fatbin == NULL && dot != NULL && strcmp(dot, ".c") == 0; /* clang refuses a standard of C++ for C */
+    const bool lists = p->emit == PTX_EMIT_DEPENDENCIES;
+    const bool is_c = fatbin == NULL && (input->language == NULL || strcmp(input->language, "c") == 0) && dot != NULL && strcmp(dot, ".c") == 0; /* clang refuses a standard of C++ for C */
     char result[PTX_PATH_BYTES + 16], header[PTX_PATH_BYTES + 24], listed[PTX_PATH_BYTES + 16], identifier[32];
     struct ptx_dependencies dependencies;
     char *file = NULL, *named = NULL;
@@ -219,8 +220,9 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         if (needs.exports)
             add(&w, "-DLANEWISE_EXPORTS");
     }
-    if (fatbin != NULL && p->linked) {
+    if (fatbin != NULL && p->linked)
         add(&w, "-DLANEWISE_LINKED");
+    if (fatbin != NULL && p->linked && !lists) {
         add(&w, "-include");
         add(&w, symbols_header(job, header));
     }
@@ -249,20 +251,32 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         add(&w, "-x");
         add(&w, needs.managed ? "hip" : "cuda");
     }
+    if (fatbin == NULL && input->language != NULL)
+        add_two(&w, "-x", input->language);
     ptx_dependencies_find(p->host_flags, p->host_flag_count, &dependencies);
     snprintf(listed, sizeof listed, "%s/host.d", job->scratch);
-    if (dependencies.wanted && !p->compile_only)
+    dependencies.wanted |= lists;
+    if (dependencies.wanted && (!p->compile_only || lists))
         named = object_name(p, input->word); /* the name that a makefile would give the object */
     if (dependencies.wanted)
         file = add_dependencies(&w, &dependencies, named != NULL ? named : object, listed);
-    add(&w, "-c");
-    add(&w, "-o");
-    add(&w, result);
+    if (!lists) {
+        add(&w, "-c");
+        add_two(&w, "-o", result);
+    }
     add(&w, input->word);
-    status = ptx_run_compiler(job, input->word, w.word, result, &bytes, &size, err);
-    if (status == LW_OK)
+    status = ptx_run_compiler(job, input->word, w.word, lists ? listed : result, &bytes, &size, err);
+    if (status == LW_OK && lists) {
+        const char *to = dependencies.file != NULL ? dependencies.file : p->output;
+        ptx_dependencies_keep_own(job, bytes);
+        if (to == NULL)
+            fputs(bytes, stdout);
+        else
+            status = lw_file_write(to, bytes, strlen(bytes), err);
+    } else if (status == LW_OK) {
         status = lw_file_write(object, bytes, size, err);
-    if (status == LW_OK && dependencies.wanted)
+    }
+    if (status == LW_OK && dependencies.wanted && !lists)
         status = file != NULL ? ptx_dependencies_write(job, listed, file, err)
                               : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the dependencies of %s", input->word);
     free(named);
@@ -309,10 +323,10 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
     char fatbin[PTX_PATH_BYTES + 16];
     enum lw_status status = ptx_check_source(input->word, err);
 
-    if (status == LW_OK && p->emit != PTX_EMIT_OBJECT)
+    if (status == LW_OK && (p->emit == PTX_EMIT_PTX || p->emit == PTX_EMIT_FATBIN))
         return compile_device(job, p, input->word, object, err);
     snprintf(fatbin, sizeof fatbin, "%s/kernels.fatbin", job->scratch);
-    if (status == LW_OK && input->kind == PTX_INPUT_CUDA)
+    if (status == LW_OK && input->kind == PTX_INPUT_CUDA && p->emit == PTX_EMIT_OBJECT)
         status = compile_device(job, p, input->word, fatbin, err);
     if (status == LW_OK)
         status = compile_host(job, p, input, input->kind == PTX_INPUT_CUDA ? fatbin : NULL, object, err);

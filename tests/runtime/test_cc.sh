@@ -219,6 +219,25 @@ grep -q 'sdk: left out' log || { fail "-v does not report the folder of the SDK 
 ./overflow >out 2>err
 grep -q 'stack overflow: .*cudaDeviceSetLimit(cudaLimitStackSize' err && ! grep -q 'launch file' err ||
     { fail "the message of a stack overflow does not name the call that sets a larger stack"; cat err; }
+# Dependencies do not name the headers of Lanewise, which are in the cache.
+"$lanewise" cc -Isdk -DNAME=1 -DSTACK=0 -MD -MP -c options.cu -o options.o && [ -s options.d ] && ! grep -q lanewise options.d &&
+    grep -q '^options.o: options.cu' options.d && grep -q 'features.h' options.d || { fail "-MD"; cat options.d; }
+printf 'all: options.o\n\ninclude options.d\n' >dependencies.mk && make -f dependencies.mk >log 2>&1 || { fail "make cannot read the dependencies"; cat log; }
+for option in -M -MM --generate-dependencies --generate-nonsystem-dependencies; do
+    "$lanewise" cc -Isdk -DNAME=1 -DSTACK=0 $option -rdc=true options.cu >out && grep -q '^options.o: options.cu' out && ! grep -q lanewise out ||
+        { fail "$option"; cat out; }
+done
+rm -f options.o
+"$lanewise" cc -Isdk -DNAME=1 -DSTACK=0 -M options.cu -o listed && ! [ -e options.o ] && grep -q 'options.cu' listed || fail "-M -o"
+# Lists of options for the host's compiler and linker; languages
+printf '#ifndef A\n#error\n#endif\nint main() { return puts(B) < 0; }\n' >lists.txt.cu
+"$lanewise" cc -Xcompiler '-DA -Wall,-Werror "-DB=\"all right\""' --compiler-options "-fPIC -pthread" -Xlinker -rpath,/nowhere,-z,now \
+    -x c++ -xcu lists.txt.cu -o lists >log 2>&1 || { fail "lists of options"; cat log; }
+right_output=$(./lists) && [ "$right_output" = "all right" ] && readelf -d lists | grep -q '/nowhere' && readelf -d lists | grep -q NOW ||
+    fail "lists of options have no effect"
+printf 'int main() { return sizeof('"'a'"') == 1 ? 0 : 1; }\n' >language.c
+"$lanewise" cc -x c++ language.c -o language && ./language || fail "-x c++ compiles C"
+"$lanewise" cc -x none language.c -o language && ! ./language || fail "-x none does not select the language by the suffix"
 "$lanewise" cc --dryrun options.cu -o dry >log 2>&1 && [ ! -e dry ] || { fail "cc --dryrun compiles"; cat log; }
 "$lanewise" cc --version | grep -q 'release [0-9.]*,' || fail "cc --version does not print a release"
 # If the user brings libcu++, <cuda/barrier> and namespace cuda are its own, also together with <cooperative_groups/memcpy_async.h>.
@@ -280,7 +299,6 @@ refused 'is not a source file' -c program
 refused 'option "-o" needs an operand' link.cu -o
 refused 'the compiler was not found' --compiler no-such-clang link.cu -o program
 refused 'write the PTX of kernels' -cubin link.cu
-refused 'use -MD or -MMD' -MM link.cu
 "$lanewise" cc --threads 2 -t 2 -keep --keep-dir . -res-usage --source-in-ptx -lineinfo link.cu -c -o link.o >log 2>&1 && [ ! -s log ] ||
     { fail "options of nvcc without an effect:"; cat log; }
 rm -f link.o log
