@@ -122,12 +122,16 @@ class Buffer:
     def write(self, values, offset=0):
         """Copies an array, a list or bytes to the buffer, from byte `offset` of the buffer on.
 
-        A list or a number is converted to the buffer's dtype; arrays and bytes are copied unchanged."""
+        A list or a number is converted to the buffer's dtype. Bytes, and arrays of bytes, are copied unchanged. Another array must
+        have the buffer's dtype, unless this is a byte."""
         self._check()
         if isinstance(values, (bytes, bytearray, memoryview)):
             data = numpy.frombuffer(values, dtype=numpy.uint8)
         elif isinstance(values, (numpy.ndarray, numpy.generic)):
             data = numpy.ascontiguousarray(values)
+            if data.dtype != self.dtype and numpy.uint8 not in (data.dtype, self.dtype) and "V" not in (data.dtype.kind, self.dtype.kind):
+                raise Error("write: '%s' has the dtype %s, but the array has %s: convert the array by astype(numpy.%s), or pass "
+                            "its bytes by tobytes()" % (self.name, self.dtype, data.dtype, self.dtype))
         else:
             data = numpy.ascontiguousarray(values, dtype=self.dtype)
         self._range(offset, data.nbytes)

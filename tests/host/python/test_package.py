@@ -162,6 +162,11 @@ def test_buffers_refuse_what_does_not_fit(gpu):
                  lambda: out.read(numpy.zeros(4, numpy.int16))):
         with pytest.raises(lanewise.Error, match="do not fit into the 6 bytes of 'three'"):
             call()
+    with pytest.raises(lanewise.Error, match="'three' has the dtype int16, but the array has int64"):
+        out.write(numpy.array([7, 8], numpy.int64))
+    out.write(numpy.array([7, 8], numpy.int64).astype(numpy.int16))
+    out.write(numpy.array([9, 0], numpy.uint8), offset=4)
+    assert (out.read() == [7, 8, 9]).all()
     with pytest.raises(lanewise.Error, match="no bytes for a kernel"):
         gpu.buffer(numpy.array([None, 1]))
     with pytest.raises(lanewise.Error, match="give one of them"):
