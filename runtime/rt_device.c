@@ -149,6 +149,11 @@ static void print_site(const struct rt_site *site, const char *what, const char 
     print_caller(&caller, finding);
 }
 
+void rt_print_site(const struct rt_site *site, const char *what)
+{
+    print_site(site, what, NULL, -1);
+}
+
 /** Prints the call that made launch @launch, if that is the latest launch, the call that reads memory now, if the finding is about
  *  no kernel, and the call that created the buffer named @allocation. */
 static void print_sites(uint32_t launch, const char *allocation, int finding)

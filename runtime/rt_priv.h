@@ -123,6 +123,8 @@ struct rt_finding {
 bool rt_wants_finding(const char *kind);
 /** Adds a finding, and prints it if it is new; locked. */
 void rt_report(const struct rt_finding *finding);
+/** Prints a line with a call, such as "launched by main (vadd.c:57)", where @what is "launched". Locked. */
+void rt_print_site(const struct rt_site *site, const char *what);
 /** Registers a function that is called at the end of the program, with the lock held, before reports are written. Each front end
  *  registers at most one. */
 void rt_at_end(void (*report)(void));

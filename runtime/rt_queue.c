@@ -3,7 +3,11 @@
 #include "runtime/rt_priv.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+enum { LATE_SECONDS = 5 }; /* time after which a call that waits is reported */
 
 /* This state is global, because a process has one device, and functions of OpenCL and CUDA have no argument for it. */
 static struct {
@@ -12,6 +16,8 @@ static struct {
     pthread_cond_t changed; /* signalled when an event has completed */
     uint64_t completed;     /* number of events that have completed */
     struct rt_queue *queues;
+    unsigned calling;       /* number of callbacks that run */
+    bool told;              /* a call that waits for long was reported */
     struct rt_callback *due; /* list of callbacks to call; each of them is the first member of a struct due */
     struct rt_callback **due_last;
 } rt = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .changed = PTHREAD_COND_INITIALIZER, .due_last = &rt.due};
@@ -44,12 +50,38 @@ void rt_unlock(void)
     pthread_mutex_unlock(&rt.mutex);
 }
 
+/** Reports that the present call has waited for long. All commands that can run have completed, so the call waits for an event that
+ *  only the program can complete, such as a user event of OpenCL. */
+static void tell_wait(void)
+{
+    struct rt_site here;
+
+    rt.told = true;
+    rt_site_take(&here);
+    fprintf(stderr, "lanewise: a call has waited for %d seconds for an event that only the program can complete, such as a user event: set "
+                    "its status before the call, or in another thread\n", LATE_SECONDS);
+    rt_print_site(&here, "called");
+    for (const struct rt_queue *queue = rt.queues; queue != NULL; queue = queue->next)
+        if (queue->first != NULL)
+            rt_print_site(&queue->first->site, "the first command that cannot begin was enqueued");
+}
+
 /** Releases the lock until another thread has completed an event. */
 static void wait_for_change(void)
 {
+    struct timespec until;
+    bool is_late = false;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LATE_SECONDS;
     rt.depth--;
-    pthread_cond_wait(&rt.changed, &rt.mutex);
+    if (rt.told)
+        pthread_cond_wait(&rt.changed, &rt.mutex);
+    else
+        is_late = pthread_cond_timedwait(&rt.changed, &rt.mutex, &until) != 0;
     rt.depth++;
+    if (is_late && !rt.told && rt.calling == 0)
+        tell_wait();
 }
 
 /* A fork waits until no other thread holds the lock. So the state that the child inherits is consistent. */
@@ -256,9 +288,11 @@ static bool call_one(void)
     rt.due = due->callback.next;
     if (rt.due == NULL)
         rt.due_last = &rt.due;
+    rt.calling++;
     rt_unlock();
     due->callback.notify(due->event, due->state, due->error, due->callback.context);
     rt_lock();
+    rt.calling--;
     due->event->release(due->event);
     free(due);
     return true;

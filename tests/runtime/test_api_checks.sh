@@ -485,4 +485,36 @@ if build unread; then
         [ "$(grep -c 'uninitialised-output: the host reads' err)" = 3 ] || fail "unread: the suppression of line $line has no effect: $(cat err)"
     fi
 fi
+
+# A call that waits for a user event is reported after a while, and still ends when another thread completes the event.
+cat >waits.c <<'END'
+#include "frame.h"
+#include <pthread.h>
+#include <unistd.h>
+static void *complete(void *event)
+{
+    sleep(6);
+    clSetUserEventStatus(event, CL_COMPLETE);
+    return NULL;
+}
+int main(void)
+{
+    cl_event gate;
+    pthread_t thread;
+
+    begin();
+    gate = clCreateUserEvent(context, NULL);
+    clEnqueueMarkerWithWaitList(queue, 1, &gate, NULL); /* marker */
+    pthread_create(&thread, NULL, complete, gate);
+    return clFinish(queue) == CL_SUCCESS ? 0 : 1; /* finish */
+}
+END
+if build waits; then
+    app waits
+    grep -q '^lanewise: a call has waited for 5 seconds for an event' err || fail "waits: the wait is not reported: $(cat err)"
+    for mark in 'called:finish' 'enqueued:marker'; do
+        line=$(grep -n "/\* ${mark#*:} \*/" waits.c | cut -d: -f1)
+        [ -z "$lines" ] || grep -q "${mark%:*} by main (waits.c:$line)" err || fail "waits: the call '${mark#*:}' is not named: $(cat err)"
+    done
+fi
 exit $failed
