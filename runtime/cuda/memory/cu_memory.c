@@ -69,6 +69,20 @@ static void explain_pointer(const char *what, const void *pointer)
     cu_trace_reason("the %s %p is not in the device's memory", what, pointer);
 }
 
+/** Explains why the device refuses the present call, which is a @what: in the finding about the call, or if there is none, on standard
+ *  error. */
+static void complain_of_call(const char *what)
+{
+    struct rt_site here;
+
+    cu_trace_reason("%s", lanewise_error(rt_machine()));
+    if (rt_wants_finding("api-invalid-call"))
+        return;
+    rt_complain(what);
+    rt_site_take(&here);
+    rt_print_site(&here, "called");
+}
+
 /** Copies bytes between host and device, or within one of them; or, with @only_check, checks the arguments. Locked. */
 static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool only_check)
 {
@@ -119,8 +133,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
     if (registered)
         cu_registered_to_host();
     if (result != LANEWISE_OK) {
-        rt_complain("cudaMemcpy");
-        cu_trace_reason("%s", lanewise_error(machine));
+        complain_of_call("copy");
         return cudaErrorInvalidValue;
     }
     return cudaSuccess;
@@ -664,9 +677,8 @@ cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check)
     for (size_t y = 0; y < p->height && error == cudaSuccess; y++)
         if (lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)p->to + y * p->pitch, &p->value, p->element_bytes,
                           bytes) != LANEWISE_OK) {
-            rt_complain("cudaMemset");
+            complain_of_call("memset");
             explain_pointer("destination", p->to);
-            cu_trace_reason("%s", lanewise_error(rt_machine()));
             error = cudaErrorInvalidValue;
         }
     if (registered)
