@@ -546,11 +546,23 @@ static void say_warps(struct words *out, unsigned first, unsigned last, const ch
         say(out, " warps %u-%u %s", first, last, text);
 }
 
-/** Appends, for each warp, the lanes that have arrived at the barrier, or, if @missing is set, the lanes that have not, with
+/** Appends the location of @lanes, which have arrived at CTA barrier @id, if all of them wait there together. */
+static void say_barrier(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
+{
+    for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_CTA]))
+        if (w->split[k].barrier == id && w->split[k].lanes == lanes) {
+            say(out, " (");
+            say_pc(out, w, index_of(w, (unsigned)k));
+            say(out, ")");
+        }
+}
+
+/** Appends, for each warp, the lanes that have arrived at CTA barrier @id, or, if @missing is set, the lanes that have not, with
  *  their locations. Returns false if no lanes were appended. */
 static bool say_by_warp(struct words *out, const struct emu_block *block,
-                        const struct emu_cta_barrier *c, bool missing)
+                        unsigned id, bool missing)
 {
+    const struct emu_cta_barrier *c = &block->cta[id];
     char held[400] = "", text[400];
     unsigned first = 0, last = 0;
     bool any = false;
@@ -561,10 +573,12 @@ static bool say_by_warp(struct words *out, const struct emu_block *block,
         struct words one = {.text = text, .size = sizeof text};
         if (lanes == 0)
             continue;
-        if (missing)
+        if (missing) {
             say_where(&one, w, lanes);
-        else
+        } else {
             say_lanes(&one, lanes);
+            say_barrier(&one, w, id, lanes);
+        }
         if (any && last + 1 == i && strcmp(held, text) == 0) {
             last = i;
             continue;
@@ -603,9 +617,9 @@ static void explain_cta(struct report *r, const struct emu_block *block)
         else
             say(&r->out, "CTA barrier %u: %u of %u live lanes arrived:", (unsigned)id,
                 c->arrived_live, block->threads_live);
-        (void)say_by_warp(&r->out, block, c, false);
+        (void)say_by_warp(&r->out, block, (unsigned)id, false);
         say(&r->out, "; missing:");
-        if (!say_by_warp(&r->out, block, c, true))
+        if (!say_by_warp(&r->out, block, (unsigned)id, true))
             say(&r->out, " all other lanes have exited");
     }
 }
@@ -730,7 +744,7 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
     struct report r = {.out = {.text = lines, .size = sizeof lines}, .probe = probe,
                        .values = livelock && probe != NULL && !probe->incomplete};
     struct words text = {.text = out->detail, .size = sizeof out->detail};
-    char suffix[200] = "";
+    char suffix[200] = "", room[ISA_SYMBOL_BYTES];
     struct words tail = {.text = suffix, .size = sizeof suffix};
     const struct emu_grid *grid = block->grid;
 
@@ -761,6 +775,8 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
     if (r.culprit.kind == EMU_HANG_NONE)
         r.culprit.kind = livelock ? EMU_HANG_LIVELOCK : EMU_HANG_DEADLOCK;
     say_headline(&text, &r, livelock);
+    if (grid != NULL && grid->launch.kernel != NULL && !r.name_grids)
+        say(&text, "; kernel %s", isa_symbol_text(grid->launch.kernel->name, room));
     say(&text, "%s%s", lines, suffix);
     out->kind = r.culprit.kind;
     out->grid = r.culprit.lanes != 0 ? r.culprit.grid : grid != NULL ? grid->sequence : 0;

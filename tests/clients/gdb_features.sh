@@ -19,9 +19,9 @@ monitor splits
 END
     session "$gdb"
     expect "$gdb: a hang says who waits for whom, the SIMT stack is shown" <<'END'
-^hang: SIMT deadlock: the lanes on top of the SIMT stack wait for lanes below them
+^hang: SIMT deadlock: the lanes on top of the SIMT stack wait for lanes below them; kernel simt_barrier
 ^  warp 0 lanes 0-3 \(stacked at pc 0x100000060 \(simt_barrier\.s:12\)\) wait in the SIMT stack below lanes 4-7
-^  CTA barrier 0: 12 of 16 live lanes arrived: warp 0 lanes 4-7, warp 1 lanes 0-7; missing: warp 0 lanes 0-3
+^  CTA barrier 0: 12 of 16 live lanes arrived: warp 0 lanes 4-7 \(pc 0x[0-9a-f]* \(simt_barrier\.s:[0-9]*\)\), warp 1 lanes 0-7 \(pc .*\); missing: warp 0 lanes 0-3
 SIGABRT
 stack of 3 entries, the top first
 END

@@ -323,8 +323,8 @@ static void a_cta_barrier_in_a_divergent_arm_needs_soft_barriers(void **state)
     assert_non_null(strstr(hang.detail, "lanes 0,1 (blocked at bsync b0"));
     assert_non_null(strstr(hang.detail, "wait at convergence barrier b0 (group 1) for lanes 2,3 (waiting at CTA "
                                         "barrier 0"));
-    assert_non_null(strstr(hang.detail, "CTA barrier 0: 2 of 4 live lanes arrived: warp 0 lanes "
-                                        "2,3; missing: warp 0 lanes 0,1 (blocked at bsync b0"));
+    assert_non_null(strstr(hang.detail, "CTA barrier 0: 2 of 4 live lanes arrived: warp 0 lanes 2,3 (pc 0x1000000"));
+    assert_non_null(strstr(hang.detail, "); missing: warp 0 lanes 0,1 (blocked at bsync b0"));
     done(&r);
     expect_hang_report(soft, 4, "rr", SM_ENDS);
 }
@@ -518,8 +518,9 @@ static void a_cta_barrier_that_misses_a_warp_names_its_lanes(void **state)
     (void)state;
     assert_int_equal(r.m->report, SM_DEADLOCK);
     explain(r.m, false, &hang);
-    assert_non_null(strstr(hang.detail, "CTA barrier 2: 8 of 12 live lanes arrived: warp 0 lanes "
-                                        "0-3, warp 2 lanes 0-3; missing: warp 1 lane 0 (waiting "
+    assert_non_null(strstr(hang.detail, "CTA barrier 2: 8 of 12 live lanes arrived: warp 0 lanes 0-3 (pc 0x1000000"));
+    assert_non_null(strstr(hang.detail, ", warp 2 lanes 0-3 (pc 0x1000000"));
+    assert_non_null(strstr(hang.detail, "; missing: warp 1 lane 0 (waiting "
                                         "at a warpsync with mask 0x3, pc 0x100000050), lanes 1-3 "
                                         "(blocked at bsync b0, pc 0x100000070)"));
     done(&r);
