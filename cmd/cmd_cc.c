@@ -441,6 +441,9 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
     } else if ((l.program.emit == PTX_EMIT_PTX || l.program.emit == PTX_EMIT_FATBIN) && host_source(&l) != NULL) {
         status = cmd_wrong_usage(cmd, "-ptx and -fatbin compile kernels, but %s is a source of host code: give -x cu before it if it "
                                       "has kernels", host_source(&l));
+    } else if (l.program.output != NULL && strcmp(l.program.output, "-") == 0 && l.program.emit != PTX_EMIT_PTX &&
+               l.program.emit != PTX_EMIT_DEPENDENCIES) {
+        status = cmd_wrong_usage(cmd, "-o -: only PTX (-ptx) and dependencies (-M) can be written to standard output: name a file");
     } else if (l.program.compile_only && l.program.output != NULL && l.program.source_count > 1) {
         status = cmd_wrong_usage(cmd, "-o %s: only one file at a time can be compiled with -o: give one file, or leave -o "
                                       "out", l.program.output);

@@ -127,7 +127,9 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     }
     if (status == LW_OK && p->linked)
         ptx_link_names(ptx);
-    if (status == LW_OK && p->emit == PTX_EMIT_PTX) {
+    if (status == LW_OK && p->emit == PTX_EMIT_PTX && strcmp(path_out, "-") == 0) {
+        fputs(ptx, stdout);
+    } else if (status == LW_OK && p->emit == PTX_EMIT_PTX) {
         status = lw_file_write(path_out, ptx, strlen(ptx), err);
     } else if (status == LW_OK) {
         container = make_container(p, path, ptx, strlen(ptx), &size);
@@ -269,7 +271,7 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
     if (status == LW_OK && lists) {
         const char *to = dependencies.file != NULL ? dependencies.file : p->output;
         ptx_dependencies_keep_own(job, bytes);
-        if (to == NULL)
+        if (to == NULL || strcmp(to, "-") == 0)
             fputs(bytes, stdout);
         else
             status = lw_file_write(to, bytes, strlen(bytes), err);

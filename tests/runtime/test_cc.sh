@@ -229,6 +229,8 @@ for option in -M -MM --generate-dependencies --generate-nonsystem-dependencies; 
 done
 rm -f options.o
 "$lanewise" cc -Isdk -DNAME=1 -DSTACK=0 -M options.cu -o listed && ! [ -e options.o ] && grep -q 'options.cu' listed || fail "-M -o"
+printf '__global__ void named(int *p) { *p = 1; }\n' >kernel.cu
+"$lanewise" cc -ptx kernel.cu -o - | grep -q 'named' && [ ! -e ./- ] || fail "-ptx -o - does not write to standard output"
 # Lists of options for the host's compiler and linker; languages
 printf '#ifndef A\n#error\n#endif\nint main() { return puts(B) < 0; }\n' >lists.txt.cu
 "$lanewise" cc -Xcompiler '-DA -Wall,-Werror "-DB=\"all right\""' --compiler-options "-fPIC -pthread" -Xlinker -rpath,/nowhere,-z,now \
@@ -294,6 +296,7 @@ refused "undefined reference to \`missing()'" link.cu -o program
 refused "use of undeclared identifier 'no_name'" managed.cu -o program
 refused 'none.cu: No such file' none.cu -o program
 refused 'expected a file' -O2
+refused 'name a file' link.cu -o -
 refused 'one file at a time' -c bad.cu link.cu -o program
 refused 'is not a source file' -c program
 refused 'option "-o" needs an operand' link.cu -o
