@@ -70,6 +70,16 @@ void cu_captures_reset(void)
         end(captures, false);
 }
 
+void cu_capture_forget_graph(const struct cu_graph *graph)
+{
+    struct cu_capture *c = graph->captures ? captures : NULL;
+
+    while (c != NULL && c->graph != graph)
+        c = c->next;
+    if (c != NULL)
+        end(c, true);
+}
+
 /** Marks the last nodes of the stream in which the capture began, and all nodes on which these depend. */
 static void mark_joined(const struct cu_capture *c)
 {

@@ -467,9 +467,24 @@ enum cudaLaunchAttributeID {
     cudaLaunchAttributeCooperative,
     cudaLaunchAttributeSynchronizationPolicy,
     cudaLaunchAttributeClusterDimension,
-    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
-    cudaLaunchAttributePriority = 8
+    cudaLaunchAttributeClusterSchedulingPolicyPreference,
+    cudaLaunchAttributeProgrammaticStreamSerialization,
+    cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributeMemSyncDomainMap,
+    cudaLaunchAttributeMemSyncDomain,
+    cudaLaunchAttributePreferredClusterDimension,
+    cudaLaunchAttributeDeviceUpdatableKernelNode = 13,
+    cudaLaunchAttributePreferredSharedMemoryCarveout
 };
+enum cudaClusterSchedulingPolicy {
+    cudaClusterSchedulingPolicyDefault,
+    cudaClusterSchedulingPolicySpread,
+    cudaClusterSchedulingPolicyLoadBalancing
+};
+typedef enum cudaLaunchMemSyncDomain { cudaLaunchMemSyncDomainDefault, cudaLaunchMemSyncDomainRemote } cudaLaunchMemSyncDomain;
+typedef struct cudaLaunchMemSyncDomainMap_st {
+    unsigned char default_, remote;
+} cudaLaunchMemSyncDomainMap;
 LW_TAG(enum, cudaLaunchAttributeID)
 typedef union {
     char pad[64];
@@ -477,6 +492,10 @@ typedef union {
     int cooperative, programmaticStreamSerializationAllowed, priority;
     enum cudaSynchronizationPolicy syncPolicy;
     struct { unsigned int x, y, z; } clusterDim;
+    enum cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
+    cudaLaunchMemSyncDomainMap memSyncDomainMap;
+    cudaLaunchMemSyncDomain memSyncDomain;
+    unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
 typedef struct { cudaLaunchAttributeID id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
 #define cudaStreamAttrID cudaLaunchAttributeID
