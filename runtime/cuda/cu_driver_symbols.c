@@ -41,6 +41,7 @@
     X(cuDeviceGetCount) \
     X(cuDeviceGetDefaultMemPool) \
     X(cuDeviceGetGraphMemAttribute) \
+    X(cuDeviceGetLuid) \
     X(cuDeviceGetMemPool) \
     X(cuDeviceGetName) \
     X(cuDeviceGetP2PAttribute) \
@@ -172,7 +173,9 @@
     X(cuLibraryGetGlobal) \
     X(cuLibraryGetKernel) \
     X(cuLibraryGetKernelCount) \
+    X(cuLibraryGetManaged) \
     X(cuLibraryGetModule) \
+    X(cuLibraryGetUnifiedFunction) \
     X(cuLibraryLoadData) \
     X(cuLibraryLoadFromFile) \
     X(cuLibraryUnload) \
