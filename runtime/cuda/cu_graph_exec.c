@@ -275,6 +275,7 @@ cudaError_t cu_exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct
         found->work = copy;
     }
     rt_unlock();
+    cu_user_objects_end();
     return cu_return(error);
 }
 

@@ -104,7 +104,7 @@ static void said(lanewise_machine *gpu, int result, const char *words)
 }
 
 /** A managed variable is one in the object file, too. */
-static void managed_variables_stay_managed_in_object_files(void **state)
+static void managed_variables_remain_managed_in_object_files(void **state)
 {
     static const char source[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                                  ".visible .global .attribute(.managed) .align 4 .u32 both[2] = {8, 9};\n"
@@ -972,7 +972,7 @@ int main(void)
         cmocka_unit_test(counts),
         cmocka_unit_test(limits),
         cmocka_unit_test(names),
-        cmocka_unit_test(managed_variables_stay_managed_in_object_files),
+        cmocka_unit_test(managed_variables_remain_managed_in_object_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

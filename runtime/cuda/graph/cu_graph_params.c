@@ -82,6 +82,7 @@ CU_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraph
         error = work_of(p, &work);
     error = error == cudaSuccess ? cu_node_set(node, &work) : cu_return(error);
     rt_unlock();
+    cu_user_objects_end(); /* the former graph of a node may have had the last references */
     return error;
 }
 

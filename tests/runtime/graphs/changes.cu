@@ -468,6 +468,37 @@ static void destroyed()
     OK(cudaStreamDestroy(s));
 }
 
+// The list of nodes of cudaStreamGetCaptureInfo() sets the nodes of the same stream. A new graph has no nodes to depend on.
+static void same_list()
+{
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphNode_t node = nullptr;
+    const cudaGraphNode_t *needs;
+    const cudaGraphEdgeData *edges;
+    cudaStreamCaptureStatus status;
+    size_t count = 0;
+
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    IS(cudaErrorInvalidValue, cudaStreamBeginCaptureToGraph(s, nullptr, &node, nullptr, 1, cudaStreamCaptureModeRelaxed));
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    for (int i = 0; i < 6; i++) { // nodes that do not depend on each other
+        OK(cudaStreamUpdateCaptureDependencies(s, nullptr, nullptr, 0, cudaStreamSetCaptureDependencies));
+        OK(cudaMemsetAsync(cell, i, 4, s));
+    }
+    OK(cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &needs, &edges, &count));
+    OK(cudaStreamUpdateCaptureDependencies(s, (cudaGraphNode_t *)needs, nullptr, count, cudaStreamSetCaptureDependencies));
+    OK(cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &needs, &edges, &count));
+    OK(cudaStreamUpdateCaptureDependencies(s, (cudaGraphNode_t *)needs, nullptr, count, cudaStreamAddCaptureDependencies));
+    OK(cudaMemsetAsync(cell, 9, 4, s));
+    OK(cudaStreamEndCapture(s, &graph));
+    count = 0;
+    OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count));
+    EXPECT(count == 1);
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(s));
+}
+
 // The description of a graph; test_graphs.sh reads it.
 static void description(const char *path)
 {
@@ -503,6 +534,7 @@ int main(int, char **arguments)
     driver_nodes();
     values();
     destroyed();
+    same_list();
     description(arguments[1]);
     OK(cudaFree(cell));
     puts(wrong ? "wrong" : "all right");
