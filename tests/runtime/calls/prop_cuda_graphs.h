@@ -91,6 +91,28 @@ static void add_node(void *node)
         add_object(NODE, node, 0, false);
 }
 
+/** Returns a node of the graph @graph, if there is one: the node of a call that is likely to succeed. */
+static void *node_of(void *graph)
+{
+    void *nodes[16];
+    size_t count = 16;
+
+    if (one_of(4) || CU(cudaGraphGetNodes, graph, nodes, &count) != 0 || count == 0)
+        return handle_of(NODE);
+    return nodes[below(count < 16 ? count : 16)];
+}
+
+/** Returns an executable graph of @graph, which is added to the objects, or another one. */
+static void *exec_of(void *graph)
+{
+    void *exec = NULL;
+
+    if (one_of(2) || is_full(EXEC) || CU(cudaGraphInstantiateWithFlags, &exec, graph, 0ull) != 0)
+        return handle_of(EXEC);
+    add_object(EXEC, exec, 0, false);
+    return exec;
+}
+
 /** Fills @count operations on values. A wait is mostly for a value that the memory has. */
 static void make_operations(const struct object *o, struct operation *list, unsigned count)
 {
@@ -146,14 +168,15 @@ static void use_values(void)
     is_bad = false;
 }
 
-/** Fills parameters of a node. @room: memory for what they refer to. */
-static void make_parameters(struct node_params *p, struct operation *list, void **arguments, void **pointer, uint32_t *numbers,
+/** Fills parameters of a node of a type, or, if @type is negative, of a random type. The other parameters are memory for what they refer
+ *  to. */
+static void make_parameters(struct node_params *p, int type, struct operation *list, void **arguments, void **pointer, uint32_t *numbers,
                             bool of_driver)
 {
     const struct object o = pick_block();
 
     memset(p, 0, sizeof *p);
-    p->type = one_of(5) ? (int)below(NODE_TYPES) : (int)below(8);
+    p->type = type >= 0 ? type : one_of(5) ? (int)below(NODE_TYPES) : (int)below(8);
     *pointer = o.handle;
     numbers[0] = below(1000);
     numbers[1] = (uint32_t)(o.bytes / 4);
@@ -199,7 +222,7 @@ static void make_parameters(struct node_params *p, struct operation *list, void 
     case NODE_ALLOCATE: p->allocation = (struct allocation){.type = 1, .place = 1, .bytes = below(5000)}; break;
     case NODE_FREE: p->handle = o.handle; break;
     case NODE_BATCH:
-        p->batch.count = below(4);
+        p->batch.count = one_of(3) ? below(4) : 2;
         if (o.bytes != 0)
             make_operations(&o, list, 4);
         p->batch.list = one_of(9) || o.bytes == 0 ? NULL : list;
@@ -218,12 +241,15 @@ static void use_parameters(void)
 {
     struct operation list[4];
     struct node_params p;
-    void *arguments[3], *pointer, *made = NULL, *needs[1] = {handle_of(NODE)}, *graph = handle_of(GRAPH);
+    void *arguments[3], *pointer, *made = NULL, *graph = handle_of(GRAPH), *needs[1] = {node_of(graph)};
     const bool of_driver = one_of(2);
     uint32_t numbers[2];
-    void *node = handle_of(NODE), *exec;
+    void *node = node_of(graph), *exec;
+    int type = -1;
 
-    make_parameters(&p, list, arguments, &pointer, numbers, of_driver);
+    if (node != NULL && one_of(2) && CU(cudaGraphNodeGetType, node, &type) != 0)
+        type = -1;
+    make_parameters(&p, type, list, arguments, &pointer, numbers, of_driver);
     if (p.type == NODE_CONDITION &&
         !check(CU(cudaGraphConditionalHandleCreate, &p.condition.handle, graph, 0u, below(2))))
         p.condition.handle = next_random();
@@ -239,7 +265,7 @@ static void use_parameters(void)
         break;
     case 2: check(of_driver ? CU(cuGraphNodeSetParams, node, &p) : CU(cudaGraphNodeSetParams, node, &p)); break;
     default:
-        exec = handle_of(EXEC);
+        exec = exec_of(graph);
         check(of_driver ? CU(cuGraphExecNodeSetParams, exec, node, &p) : CU(cudaGraphExecNodeSetParams, exec, node, &p));
     }
     is_bad = false;
@@ -253,8 +279,8 @@ static void use_node(void)
     } value = {.words = {below(3), below(3), below(3)}};
     struct operation list[4];
     struct node_params p;
-    void *arguments[3], *pointer, *made = NULL, *needs[2] = {handle_of(NODE), handle_of(NODE)}, *others[8];
-    void *graph = handle_of(GRAPH), *node = handle_of(NODE), *exec = NULL;
+    void *arguments[3], *pointer, *made = NULL, *others[8];
+    void *graph = handle_of(GRAPH), *needs[2] = {node_of(graph), node_of(graph)}, *node = node_of(graph), *exec = NULL;
     struct {
         int result;
         void *node, *from;
@@ -264,36 +290,29 @@ static void use_node(void)
     unsigned enabled;
     size_t count = below(8);
 
-    make_parameters(&p, list, arguments, &pointer, numbers, false);
-    switch (below(20)) {
+    const unsigned way = below(20);
+
+    is_bad = false;
+    make_parameters(&p, way < 11 ? NODE_BATCH : NODE_KERNEL, list, arguments, &pointer, numbers, false);
+    switch (way) {
     case 0: check(CU(cudaGraphKernelNodeSetAttribute, node, (int)below(18), &value)); break;
     case 1: check(CU(cudaGraphKernelNodeGetAttribute, node, (int)below(18), &value)); break;
     case 2: check(CU(cudaGraphKernelNodeCopyAttributes, node, needs[0])); break;
-    case 3: case 4: exec = handle_of(EXEC); check(CU(cudaGraphNodeSetEnabled, exec, node, below(2))); break;
-    case 5: exec = handle_of(EXEC); check(CU(cudaGraphNodeGetEnabled, exec, node, one_of(9) ? NULL : &enabled)); break;
+    case 3: case 4: exec = exec_of(graph); check(CU(cudaGraphNodeSetEnabled, exec, node, below(2))); break;
+    case 5: exec = exec_of(graph); check(CU(cudaGraphNodeGetEnabled, exec, node, one_of(9) ? NULL : &enabled)); break;
     case 6: check(CU(cudaGraphDebugDotPrint, graph, one_of(9) ? "/no/such/file" : "/dev/null", one_of(3) ? 1u : below(1 << 17))); break;
     case 7:
-        if (p.type == NODE_BATCH && check(CU(cuGraphAddBatchMemOpNode, &made, graph, needs, (size_t)below(3), &p.batch)))
+        if (check(CU(cuGraphAddBatchMemOpNode, &made, graph, needs, (size_t)below(3), &p.batch)))
             add_node(made);
         break;
     case 8: check(CU(cuGraphBatchMemOpNodeGetParams, node, out)); break;
-    case 9:
-        if (p.type == NODE_BATCH)
-            check(CU(cuGraphBatchMemOpNodeSetParams, node, &p.batch));
-        break;
-    case 10:
-        exec = handle_of(EXEC);
-        if (p.type == NODE_BATCH)
-            check(CU(cuGraphExecBatchMemOpNodeSetParams, exec, node, &p.batch));
-        break;
+    case 9: check(CU(cuGraphBatchMemOpNodeSetParams, node, &p.batch)); break;
+    case 10: exec = exec_of(graph); check(CU(cuGraphExecBatchMemOpNodeSetParams, exec, node, &p.batch)); break;
     case 11: case 12:
-        if (p.type == NODE_KERNEL && check(CU(cudaGraphAddKernelNode, &made, graph, needs, (size_t)below(3), &p.kernel)))
+        if (check(CU(cudaGraphAddKernelNode, &made, graph, needs, (size_t)below(3), &p.kernel)))
             add_node(made);
         break;
-    case 13:
-        if (p.type == NODE_KERNEL)
-            check(CU(cudaGraphKernelNodeSetParams, node, &p.kernel));
-        break;
+    case 13: check(CU(cudaGraphKernelNodeSetParams, node, &p.kernel)); break;
     case 14: check(CU(cudaGraphRemoveDependencies, graph, needs, &needs[1], NULL, (size_t)1)); break;
     case 15: check(CU(cudaGraphNodeGetDependencies, node, one_of(3) ? NULL : others, NULL, &count)); break;
     case 16: check(CU(cudaGraphNodeGetDependentNodes, node, one_of(3) ? NULL : others, NULL, &count)); break;
@@ -302,14 +321,14 @@ static void use_node(void)
         if (check(CU(cudaGraphChildGraphNodeGetGraph, node, &made)) && !is_full(GRAPH))
             add_object(GRAPH, made, 0, false);
         break;
-    default: exec = handle_of(EXEC); check(CU(cudaGraphExecUpdate, exec, graph, one_of(9) ? NULL : &info));
+    default: exec = exec_of(graph); check(CU(cudaGraphExecUpdate, exec, graph, one_of(9) ? NULL : &info));
     }
     is_bad = false;
 }
 
 static void change_capture(void)
 {
-    void *stream = handle_of(STREAM), *graph = handle_of(GRAPH), *needs[2] = {handle_of(NODE), handle_of(NODE)};
+    void *stream = handle_of(STREAM), *graph = handle_of(GRAPH), *needs[2] = {node_of(graph), node_of(graph)};
     const void *const *tails;
     unsigned long long id;
     size_t count;
