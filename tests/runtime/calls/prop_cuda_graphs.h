@@ -228,7 +228,7 @@ static void make_parameters(struct node_params *p, int type, struct operation *l
         p->batch.list = one_of(9) || o.bytes == 0 ? NULL : list;
         break;
     case NODE_CONDITION:
-        p->condition.type = (int)below(4);
+        p->condition.type = one_of(4) ? 3 : 2 * (int)below(2); /* no loop: it has no end if a wrong store of a kernel reaches its condition */
         p->condition.count = below(4);
         break;
     default: break;
@@ -236,7 +236,7 @@ static void make_parameters(struct node_params *p, int type, struct operation *l
     is_bad = false; /* the handle of another type of node is not used */
 }
 
-/** Adds nodes of any type, and changes their parameters. The first value of a condition is 0, so that no loop runs without end. */
+/** Adds nodes of any type, and changes their parameters. */
 static void use_parameters(void)
 {
     struct operation list[4];
