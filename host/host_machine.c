@@ -341,6 +341,14 @@ size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index
                                                                   : 0;
 }
 
+int lanewise_variable_is_managed(const lanewise_module *module, const char *name)
+{
+    unsigned count;
+    const struct isa_variable *v = module != NULL && name != NULL ? lnc_variable_find(module->object, name, &count) : NULL;
+
+    return v != NULL && v->managed;
+}
+
 uint64_t lanewise_variable_bytes(const lanewise_module *module)
 {
     uint64_t bytes = 0;

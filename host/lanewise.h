@@ -222,6 +222,9 @@ LANEWISE_API void lanewise_object_free(void *object);
 LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
                                    uint64_t *bytes);
 
+/** Returns 1 if the module has the variable @name in global memory, and its source declares it as managed memory; otherwise 0. */
+LANEWISE_API int lanewise_variable_is_managed(const lanewise_module *module, const char *name);
+
 /** Returns the number of bytes that the variables of the module occupy in global memory, without constants. */
 LANEWISE_API uint64_t lanewise_variable_bytes(const lanewise_module *module);
 

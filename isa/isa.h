@@ -672,6 +672,7 @@ struct isa_variable {
     uint8_t space; /* ISA_SPACE_GLOBAL, ISA_SPACE_CONST (read-only global) or ISA_SPACE_SHARED */
     uint32_t align;
     uint64_t size_bytes;
+    bool managed;               /* ISA_SPACE_GLOBAL: the source declares the variable as managed memory, which host code accesses, too */
     uint32_t shared_offset;     /* ISA_SPACE_SHARED: offset in the block's shared memory */
     const uint8_t *init;        /* size_bytes of initial data; NULL: zeros */
 };

@@ -157,6 +157,7 @@ struct ptx_symbol {
     uint8_t kind, space; /* enum ptx_symbol_kind, enum ptx_space */
     bool external, pointer;
     bool texture;          /* the variable is a .texref, which begins with a texture descriptor of PTX_TEXTURE_BYTES */
+    bool managed;          /* the variable has .attribute(.managed) */
     bool weak, common;     /* another module's definition of the same name may replace this one */
     uint16_t source;       /* index of the module that declares the symbol */
     uint8_t pointer_space; /* space that a .ptr parameter points to */

@@ -189,6 +189,7 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
         v->space = s->space == PTX_SP_CONST || s->texture ? ISA_SPACE_CONST : ISA_SPACE_GLOBAL;
         v->align = s->align;
         v->size_bytes = s->size_bytes;
+        v->managed = s->managed && v->space == ISA_SPACE_GLOBAL;
         if (s->init != NULL) {
             uint8_t *init = arena_array(job, object, s->size_bytes, 1);
 

@@ -47,6 +47,10 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_graph_exec.c \
 	%D%/cuda/cu_graph_node.c \
 	%D%/cuda/cu_graph_priv.h \
+	%D%/cuda/graph/cu_driver_nodes.c \
+	%D%/cuda/graph/cu_graph_attributes.c \
+	%D%/cuda/graph/cu_graph_dot.c \
+	%D%/cuda/graph/cu_graph_params.c \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/memory/cu_memory.c \
 	%D%/cuda/memory/cu_device_functions.c \

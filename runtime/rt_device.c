@@ -46,6 +46,8 @@ static struct {
     bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto, which compile kernels with shared memory */
     bool hash;
     bool timed;             /* --timing is given */
+    bool hang_limit_given; /* --hang-limit is given: */
+    uint64_t hang_limit;
     bool reads;             /* findings about reads of the device's memory are enabled */
     bool fails;             /* --fail-on-findings: the process ends with the status of lanewise run if its own status is 0 */
     int exit_status;        /* status with which the process ends, or -1 before it ends */
@@ -690,6 +692,8 @@ static bool set_option(const char *name, const char *value)
         device.timed = true;
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
+    if (strcmp(name, "hang-limit") == 0 || strcmp(name, "hang-window") == 0)
+        device.hang_limit_given = true, device.hang_limit = strtoull(value, NULL, 10);
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
         return true;
     if (set_switch(name))
@@ -699,6 +703,16 @@ static bool set_option(const char *name, const char *value)
     else
         rt_complain("LANEWISE_OPTIONS");
     return false;
+}
+
+uint64_t rt_wait_limit_ms(void)
+{
+    enum { LIMIT_MS = 5000, DEFAULT_LIMIT = 1 << 26 };
+    const double ms = (double)device.hang_limit / DEFAULT_LIMIT * LIMIT_MS;
+
+    if (!device.hang_limit_given)
+        return LIMIT_MS;
+    return device.hang_limit == 0 || ms >= (double)(UINT64_MAX / 1000000) ? UINT64_MAX / 1000000 : (uint64_t)ms;
 }
 
 /** Options with a letter. */

@@ -501,7 +501,7 @@ static enum lw_status parse_init(struct asm_state *as, struct cursor *c)
     return status;
 }
 
-/* Parses NAME BYTES [ALIGN], and defines the variable. */
+/* Parses NAME BYTES [ALIGN] [managed], and defines the variable. */
 static enum lw_status parse_variable(struct asm_state *as, struct cursor *c, enum isa_space space,
                                      int64_t limit)
 {
@@ -528,6 +528,7 @@ static enum lw_status parse_variable(struct asm_state *as, struct cursor *c, enu
     if ((variable.align & (variable.align - 1)) != 0)
         return asm_fail(as, "%s: the alignment %u is not a power of two", variable.name,
                         variable.align);
+    variable.managed = space == ISA_SPACE_GLOBAL && cursor_take(c, "managed");
     status = define_symbol(as, variable.name, (uint32_t)as->variable_count | ASM_VARIABLE);
     if (status != LW_OK)
         return status;

@@ -196,6 +196,8 @@ static void put_variables(struct disasm *d)
                   variable->align);
         if (variable->space == ISA_SPACE_SHARED)
             lw_printf(d->out, " %u", variable->shared_offset);
+        if (variable->managed)
+            lw_put(d->out, " managed");
         lw_put(d->out, "\n");
         if (variable->init != NULL)
             put_init(d, i);

@@ -142,6 +142,9 @@ static void put_functions(struct isa_bytes *out, const struct isa_object *object
     }
 }
 
+/* Flags of a variable. */
+enum { VARIABLE_INIT = 1, VARIABLE_MANAGED = 2 };
+
 static void put_variables(struct isa_bytes *out, const struct isa_object *object)
 {
     isa_bytes_uleb(out, object->variable_count);
@@ -153,7 +156,7 @@ static void put_variables(struct isa_bytes *out, const struct isa_object *object
         isa_bytes_uleb(out, variable->align);
         isa_bytes_uleb(out, variable->size_bytes);
         isa_bytes_uleb(out, variable->shared_offset);
-        isa_bytes_uleb(out, variable->init != NULL);
+        isa_bytes_uleb(out, (variable->init != NULL ? VARIABLE_INIT : 0) | (variable->managed ? VARIABLE_MANAGED : 0));
         if (variable->init != NULL)
             isa_bytes_put(out, variable->init, variable->size_bytes);
     }
@@ -419,7 +422,10 @@ static void get_variables(struct isa_reader *r)
         variable->align = (uint32_t)isa_reader_number(r, UINT32_MAX, "alignment of a variable");
         variable->size_bytes = isa_reader_number(r, UINT64_MAX, "size of a variable");
         variable->shared_offset = (uint32_t)isa_reader_number(r, UINT32_MAX, "offset of a variable");
-        if (isa_reader_number(r, 1, "initial value flag"))
+        const unsigned flags = (unsigned)isa_reader_number(r, VARIABLE_INIT | VARIABLE_MANAGED, "flags of a variable");
+
+        variable->managed = (flags & VARIABLE_MANAGED) != 0;
+        if ((flags & VARIABLE_INIT) != 0)
             variable->init = get_block(r, variable->size_bytes, "initial value");
         r->object->variable_count = (unsigned)i + 1;
     }

@@ -381,9 +381,9 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     return index;
 }
 
-/* Parses .managed or .unified(id, id), which request memory shared with the host. Both have no effect, because the host can
- * access all memory of Lanewise. */
-static void parse_attribute(struct ptx_parser *parser)
+/* Parses .managed or .unified(id, id), which request memory shared with the host. The host can access all memory of Lanewise, so only
+ * the runtime asks whether a variable is managed. Returns true for .managed. */
+static bool parse_attribute(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
     struct ptx_name word = {"", 0};
@@ -403,6 +403,7 @@ static void parse_attribute(struct ptx_parser *parser)
         ptx_lex_expect(lex, ')', "after the id");
     }
     ptx_lex_expect(lex, ')', "after the attribute");
+    return ptx_name_is(word, "managed");
 }
 
 /** Makes a variable larger. The bytes that are added are zero. */
@@ -479,7 +480,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         } else if (ptx_name_is(word, "v2") || ptx_name_is(word, "v4")) {
             vector = (unsigned)(word.text[1] - '0');
         } else if (ptx_name_is(word, "attribute")) {
-            parse_attribute(parser);
+            proto.managed |= parse_attribute(parser);
         } else if (space == PTX_SP_GLOBAL && parser->function == NULL &&
                    (ptx_name_is(word, "texref") || ptx_name_is(word, "samplerref") ||
                     ptx_name_is(word, "surfref"))) {

@@ -148,6 +148,7 @@ FUNCTIONS = {
     "lanewise_module_object": ("int", [_MODULE, "void **", "size_t *"]),
     "lanewise_object_free": ("void", ["void *"]),
     "lanewise_variable_bytes": ("uint64_t", ["const lanewise_module *"]),
+    "lanewise_variable_is_managed": ("int", ["const lanewise_module *", _T]),
     "lanewise_variable": ("int", [_MODULE, _T, "uint64_t *", "uint64_t *"]),
     "lanewise_alloc": ("int", [_M, "uint64_t", _T, "uint64_t *"]),
     "lanewise_free": ("int", [_M, "uint64_t"]),

@@ -70,6 +70,16 @@ void cu_captures_reset(void)
         end(captures, false);
 }
 
+void cu_capture_forget_graph(const struct cu_graph *graph)
+{
+    struct cu_capture *c = graph->captures ? captures : NULL;
+
+    while (c != NULL && c->graph != graph)
+        c = c->next;
+    if (c != NULL)
+        end(c, true);
+}
+
 /** Marks the last nodes of the stream in which the capture began, and all nodes on which these depend. */
 static void mark_joined(const struct cu_capture *c)
 {
@@ -304,7 +314,7 @@ CU_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_
         error = cudaErrorInvalidResourceHandle;
     else if ((uintptr_t)stream <= 1)
         error = cudaErrorStreamCaptureUnsupported;
-    else if (graph != NULL && (!cu_is_graph(graph) || graph->captures || !cu_graph_has(graph, needs, count)))
+    else if (graph != NULL ? !cu_is_graph(graph) || graph->captures || !cu_graph_has(graph, needs, count) : count != 0)
         error = cudaErrorInvalidValue;
     else if (!cu_edges_are_plain(edges, count))
         error = cudaErrorNotSupported;
@@ -423,6 +433,7 @@ CU_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cuda
                                                        size_t count, unsigned flags)
 {
     enum { ADD, SET };
+    struct cu_nodes tails = {.node = NULL}; /* @needs may be the list of cudaStreamGetCaptureInfo(), which is that of the stream */
     struct cu_stream *s;
     cudaError_t error = cudaSuccess;
 
@@ -438,10 +449,16 @@ CU_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cuda
         error = cudaErrorInvalidValue;
     else if (!cu_edges_are_plain(edges, count))
         error = cudaErrorNotSupported;
-    if (error == cudaSuccess && flags == SET)
-        cu_nodes_clear(&s->tails);
+    if (error == cudaSuccess && flags == ADD && !cu_nodes_add_all(&tails, &s->tails))
+        error = cudaErrorMemoryAllocation;
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        error = cu_nodes_add(&s->tails, needs[i]) ? cudaSuccess : cudaErrorMemoryAllocation;
+        error = cu_nodes_add(&tails, needs[i]) ? cudaSuccess : cudaErrorMemoryAllocation;
+    if (error == cudaSuccess) {
+        cu_nodes_clear(&s->tails);
+        s->tails = tails;
+    } else {
+        cu_nodes_clear(&tails);
+    }
     rt_unlock();
     return cu_return(error);
 }

@@ -266,6 +266,21 @@ CU_API CUresult cuDeviceGetUuid(void *out, CUdevice device)
 }
 CU_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2);
 
+/** Windows gives devices such an identifier. Here it is zero, as in the properties of the device. */
+CU_API CUresult cuDeviceGetLuid(char *out, unsigned *node_mask, CUdevice device)
+{
+    enum { LUID_BYTES = 8 };
+    CUresult result = need_device(device, out);
+
+    if (result == CUDA_SUCCESS && node_mask == NULL)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        memset(out, 0, LUID_BYTES);
+        *node_mask = 0;
+    }
+    return cu_driver_return(result);
+}
+
 CU_API CUresult cuDeviceTotalMem(size_t *out, CUdevice device)
 {
     CUresult result = need_device(device, out);

@@ -457,7 +457,7 @@ CU_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
     const struct cudaKernelNodeParams p = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters,
                                            extra};
 
-    return CU_IN_CONTEXT(cu_launch(&p, stream));
+    return CU_IN_CONTEXT(cu_launch(&p, NULL, 0, stream));
 }
 
 struct launch_config {
@@ -469,18 +469,12 @@ struct launch_config {
 
 CU_API CUresult cuLaunchKernelEx(const struct launch_config *c, CUfunction function, void **parameters, void **extra)
 {
-    CUresult result;
-
     if (c == NULL)
         return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     const struct cudaKernelNodeParams p = {function, {c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]},
                                            c->shared_bytes, parameters, extra};
 
-    result = CU_IN_CONTEXT(cu_launch_check(c->attributes, c->attribute_count, &p));
-    if (result != CUDA_SUCCESS)
-        return cu_driver_return(result);
-    return cu_driver_return(cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes,
-                          c->stream, parameters, extra));
+    return CU_IN_CONTEXT(cu_launch(&p, c->attributes, c->attribute_count, c->stream));
 }
 
 CU_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

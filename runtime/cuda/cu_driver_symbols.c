@@ -40,17 +40,21 @@
     X(cuDeviceGetByPCIBusId) \
     X(cuDeviceGetCount) \
     X(cuDeviceGetDefaultMemPool) \
+    X(cuDeviceGetGraphMemAttribute) \
+    X(cuDeviceGetLuid) \
     X(cuDeviceGetMemPool) \
     X(cuDeviceGetName) \
     X(cuDeviceGetP2PAttribute) \
     X(cuDeviceGetPCIBusId) \
     X(cuDeviceGetTexture1DLinearMaxWidth) \
     X(cuDeviceGetUuid) \
+    X(cuDeviceGraphMemTrim) \
     X(cuDevicePrimaryCtxGetState) \
     X(cuDevicePrimaryCtxRelease) \
     X(cuDevicePrimaryCtxReset) \
     X(cuDevicePrimaryCtxRetain) \
     X(cuDevicePrimaryCtxSetFlags) \
+    X(cuDeviceSetGraphMemAttribute) \
     X(cuDeviceSetMemPool) \
     X(cuDeviceTotalMem) \
     X(cuDriverGetVersion) \
@@ -76,6 +80,7 @@
     X(cuGetErrorString) \
     X(cuGetExportTable) \
     X(cuGetProcAddress) \
+    X(cuGraphAddBatchMemOpNode) \
     X(cuGraphAddChildGraphNode) \
     X(cuGraphAddDependencies) \
     X(cuGraphAddEmptyNode) \
@@ -83,17 +88,25 @@
     X(cuGraphAddEventWaitNode) \
     X(cuGraphAddHostNode) \
     X(cuGraphAddKernelNode) \
+    X(cuGraphAddMemAllocNode) \
+    X(cuGraphAddMemFreeNode) \
     X(cuGraphAddMemcpyNode) \
     X(cuGraphAddMemsetNode) \
+    X(cuGraphAddNode) \
+    X(cuGraphBatchMemOpNodeGetParams) \
+    X(cuGraphBatchMemOpNodeSetParams) \
     X(cuGraphChildGraphNodeGetGraph) \
     X(cuGraphClone) \
+    X(cuGraphConditionalHandleCreate) \
     X(cuGraphCreate) \
+    X(cuGraphDebugDotPrint) \
     X(cuGraphDestroy) \
     X(cuGraphDestroyNode) \
     X(cuGraphEventRecordNodeGetEvent) \
     X(cuGraphEventRecordNodeSetEvent) \
     X(cuGraphEventWaitNodeGetEvent) \
     X(cuGraphEventWaitNodeSetEvent) \
+    X(cuGraphExecBatchMemOpNodeSetParams) \
     X(cuGraphExecChildGraphNodeSetParams) \
     X(cuGraphExecDestroy) \
     X(cuGraphExecEventRecordNodeSetEvent) \
@@ -103,6 +116,7 @@
     X(cuGraphExecKernelNodeSetParams) \
     X(cuGraphExecMemcpyNodeSetParams) \
     X(cuGraphExecMemsetNodeSetParams) \
+    X(cuGraphExecNodeSetParams) \
     X(cuGraphExecUpdate) \
     X(cuGraphGetEdges) \
     X(cuGraphGetNodes) \
@@ -112,9 +126,14 @@
     X(cuGraphInstantiate) \
     X(cuGraphInstantiateWithFlags) \
     X(cuGraphInstantiateWithParams) \
+    X(cuGraphKernelNodeCopyAttributes) \
+    X(cuGraphKernelNodeGetAttribute) \
     X(cuGraphKernelNodeGetParams) \
+    X(cuGraphKernelNodeSetAttribute) \
     X(cuGraphKernelNodeSetParams) \
     X(cuGraphLaunch) \
+    X(cuGraphMemAllocNodeGetParams) \
+    X(cuGraphMemFreeNodeGetParams) \
     X(cuGraphMemcpyNodeGetParams) \
     X(cuGraphMemcpyNodeSetParams) \
     X(cuGraphMemsetNodeGetParams) \
@@ -122,7 +141,10 @@
     X(cuGraphNodeFindInClone) \
     X(cuGraphNodeGetDependencies) \
     X(cuGraphNodeGetDependentNodes) \
+    X(cuGraphNodeGetEnabled) \
     X(cuGraphNodeGetType) \
+    X(cuGraphNodeSetEnabled) \
+    X(cuGraphNodeSetParams) \
     X(cuGraphReleaseUserObject) \
     X(cuGraphRemoveDependencies) \
     X(cuGraphRetainUserObject) \
@@ -151,7 +173,9 @@
     X(cuLibraryGetGlobal) \
     X(cuLibraryGetKernel) \
     X(cuLibraryGetKernelCount) \
+    X(cuLibraryGetManaged) \
     X(cuLibraryGetModule) \
+    X(cuLibraryGetUnifiedFunction) \
     X(cuLibraryLoadData) \
     X(cuLibraryLoadFromFile) \
     X(cuLibraryUnload) \
@@ -311,6 +335,7 @@
     X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2, 13000) \
     X(cuGraphAddDependencies, cuGraphAddDependencies_v2, 12030) \
     X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000) \
+    X(cuGraphAddNode, cuGraphAddNode_v2, 12030) \
     X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000) \
     X(cuGraphExecUpdate, cuGraphExecUpdate_v2, 12000) \
     X(cuGraphGetEdges, cuGraphGetEdges_v2, 12030) \

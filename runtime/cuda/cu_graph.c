@@ -78,6 +78,7 @@ cudaError_t cu_work_check(const struct cu_work *w)
     case CU_HOST: return w->host.function != NULL ? cudaSuccess : cudaErrorInvalidValue;
     case CU_WAIT:
     case CU_RECORD: return cu_is_event(w->event) ? cudaSuccess : cudaErrorInvalidValue;
+    case CU_BATCH: return cu_batch_check(&w->batch);
     default: return cudaSuccess;
     }
 }
@@ -88,7 +89,12 @@ cudaError_t cu_work_run(const struct cu_work *w)
     case CU_ALLOCATE: return cu_graph_memory_allocate(w->memory);
     case CU_FREE: return cu_graph_memory_free(w->pointer);
     case CU_CONDITION: return cu_choice_run(&w->choice);
-    case CU_KERNEL: return cu_kernel_run(&w->kernel);
+    case CU_BATCH: return cu_batch_run(&w->batch);
+    case CU_KERNEL: {
+        const cudaError_t error = cu_attributes_cooperate(&w->attributes) ? cu_cooperative_check(&w->kernel) : cudaSuccess;
+
+        return error == cudaSuccess ? cu_kernel_run(&w->kernel) : error;
+    }
     case CU_COPY: return cu_copy(&w->copy, false);
     case CU_FILL: return cu_fill(&w->fill, false);
     case CU_GRAPH: return cu_graph_run(w->graph);
@@ -141,6 +147,8 @@ cudaError_t cu_work_copy(const struct cu_work *w, struct cu_work *out)
     *out = *w;
     if (w->type == CU_CONDITION)
         return copy_choice(&w->choice, &out->choice);
+    if (w->type == CU_BATCH)
+        return cu_batch_copy(&w->batch, &out->batch);
     if (w->type == CU_ALLOCATE)
         cu_graph_memory_retain(w->memory);
     if (w->type == CU_GRAPH)
@@ -158,6 +166,8 @@ void cu_work_free(struct cu_work *w)
         cu_graph_free(w->graph);
     if (w->type == CU_KERNEL)
         free(w->kernel.arguments);
+    if (w->type == CU_BATCH)
+        free(w->batch.list);
     if (w->type == CU_ALLOCATE)
         cu_graph_memory_release(w->memory);
     if (w->type == CU_CONDITION) {
@@ -245,6 +255,7 @@ void cu_graph_free(struct cu_graph *graph)
 {
     if (graph == NULL)
         return;
+    cu_capture_forget_graph(graph);
     cu_conditions_forget(graph);
     cu_references_end(graph);
     for (struct cu_graph **at = &graphs; *at != NULL; at = &(*at)->next)
@@ -328,8 +339,10 @@ static cudaError_t copy_node(const struct cu_node *n, struct cu_graph *to)
             }
     if (error == cudaSuccess)
         error = cu_graph_add(to, &needs, &n->work, &made);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         made->origin = n->id;
+        made->disabled = n->disabled;
+    }
     cu_nodes_clear(&needs);
     return error;
 }
@@ -367,7 +380,7 @@ cudaError_t cu_graph_run(const struct cu_graph *graph)
     cudaError_t error = cudaSuccess;
 
     for (size_t i = 0; i < graph->nodes.count && error == cudaSuccess && !rt_stopped(); i++)
-        error = cu_work_run(&graph->nodes.node[i]->work);
+        error = graph->nodes.node[i]->disabled ? cudaSuccess : cu_work_run(&graph->nodes.node[i]->work);
     return error;
 }
 
@@ -634,8 +647,7 @@ cudaError_t cu_node_add(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraph
     return cu_return(error);
 }
 
-/** Copies the parameters of a node's work. */
-static cudaError_t get(cudaGraphNode_t node, enum cu_work_type type, size_t bytes, void *out)
+cudaError_t cu_node_get(cudaGraphNode_t node, enum cu_work_type type, size_t bytes, void *out)
 {
     cudaError_t error = cudaErrorInvalidValue;
 
@@ -648,8 +660,7 @@ static cudaError_t get(cudaGraphNode_t node, enum cu_work_type type, size_t byte
     return cu_return(error);
 }
 
-/** Replaces the work of a node by a copy of @work. */
-static cudaError_t set(cudaGraphNode_t node, const struct cu_work *work)
+cudaError_t cu_node_set(cudaGraphNode_t node, const struct cu_work *work)
 {
     struct cu_work copy;
     cudaError_t error = cudaErrorInvalidValue;
@@ -660,8 +671,10 @@ static cudaError_t set(cudaGraphNode_t node, const struct cu_work *work)
     if (error == cudaSuccess)
         error = cu_work_copy(work, &copy);
     if (error == cudaSuccess) {
+        copy.attributes = node->work.attributes;
         cu_work_free(&node->work);
         node->work = copy;
+        publish_graphs(&node->work);
     }
     rt_unlock();
     return cu_return(error);
@@ -677,11 +690,11 @@ static cudaError_t set(cudaGraphNode_t node, const struct cu_work *work)
     } \
     CU_API cudaError_t cudaGraph##NAME##NodeGetParams(cudaGraphNode_t node, struct PARAMETERS *p) \
     { \
-        return get(node, TYPE, sizeof *p, p); \
+        return cu_node_get(node, TYPE, sizeof *p, p); \
     } \
     CU_API cudaError_t cudaGraph##NAME##NodeSetParams(cudaGraphNode_t node, const struct PARAMETERS *p) \
     { \
-        return p != NULL ? set(node, &(struct cu_work){.type = TYPE, .MEMBER = *p}) : cu_return(cudaErrorInvalidValue); \
+        return p != NULL ? cu_node_set(node, &(struct cu_work){.type = TYPE, .MEMBER = *p}) : cu_return(cudaErrorInvalidValue); \
     }
 NODES(Kernel, CU_KERNEL, kernel, cudaKernelNodeParams)
 NODES(Memcpy, CU_COPY, copy, cudaMemcpy3DParms)
@@ -696,11 +709,11 @@ NODES(Host, CU_HOST, host, cudaHostNodeParams)
     } \
     CU_API cudaError_t cudaGraph##NAME##NodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out) \
     { \
-        return get(node, TYPE, sizeof *out, out); \
+        return cu_node_get(node, TYPE, sizeof *out, out); \
     } \
     CU_API cudaError_t cudaGraph##NAME##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) \
     { \
-        return set(node, &(struct cu_work){.type = TYPE, .event = event}); \
+        return cu_node_set(node, &(struct cu_work){.type = TYPE, .event = event}); \
     }
 EVENT_NODES(EventRecord, CU_RECORD)
 EVENT_NODES(EventWait, CU_WAIT)
@@ -727,7 +740,7 @@ CU_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t 
 
 CU_API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
 {
-    return get(node, CU_GRAPH, sizeof *out, out);
+    return cu_node_get(node, CU_GRAPH, sizeof *out, out);
 }
 
 CU_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
@@ -739,7 +752,7 @@ CU_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t gr
 
 CU_API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes, int kind)
 {
-    return set(node, &(struct cu_work){.type = CU_COPY, .copy = cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)});
+    return cu_node_set(node, &(struct cu_work){.type = CU_COPY, .copy = cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
 /** Adds a node that copies to or from a variable, or, if @out is NULL, sets the parameters of the node @node. */
@@ -753,7 +766,7 @@ static cudaError_t copy_symbol(cudaGraphNode_t *out, cudaGraph_t graph, const cu
     rt_lock();
     error = cu_copy_symbol(symbol, to, from, bytes, offset, kind, &work.copy);
     rt_unlock();
-    return error != cudaSuccess ? cu_return(error) : graph != NULL ? cu_node_add(out, graph, needs, count, &work) : set(node, &work);
+    return error != cudaSuccess ? cu_return(error) : graph != NULL ? cu_node_add(out, graph, needs, count, &work) : cu_node_set(node, &work);
 }
 
 CU_API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs,

@@ -186,7 +186,7 @@ static struct cu_node *find(const struct cu_graph *graph, const struct cu_node *
  *  @b, or to NULL, and *@result to a number of enum cudaGraphExecUpdateResult. */
 static bool are_alike(const struct cu_graph *a, const struct cu_graph *b, int *result, uint64_t *different)
 {
-    enum { TOPOLOGY = 2, TYPE, NOT_SUPPORTED = 6 };
+    enum { TOPOLOGY = 2, TYPE, PARAMETERS = 5, NOT_SUPPORTED };
 
     *different = 0;
     *result = TOPOLOGY;
@@ -210,6 +210,10 @@ static bool are_alike(const struct cu_graph *a, const struct cu_graph *b, int *r
         if (m->work.type == CU_ALLOCATE || m->work.type == CU_FREE ||
             (m->work.type == CU_CONDITION && m->work.choice.condition != n->work.choice.condition)) {
             *result = NOT_SUPPORTED;
+            return false;
+        }
+        if (m->work.type == CU_BATCH && !cu_batches_are_alike(&m->work.batch, &n->work.batch)) {
+            *result = PARAMETERS;
             return false;
         }
         for (size_t k = 0; k < a->nodes.count; k++)
@@ -242,9 +246,7 @@ static void exchange(struct cu_graph *a, struct cu_graph *b)
     }
 }
 
-/** Replaces the work of the copy of @node by a copy of @work. If the work is a graph, its structure must be that of the node's
- *  present graph. */
-static cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cu_work *work)
+cudaError_t cu_exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cu_work *work)
 {
     struct cu_node *found = NULL;
     struct cu_work copy;
@@ -257,6 +259,8 @@ static cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct 
         found = find(exec->graph, node);
     if (found != NULL && found->work.type == work->type)
         error = cu_work_check(work);
+    if (error == cudaSuccess && work->type == CU_BATCH && !cu_batches_are_alike(&found->work.batch, &work->batch))
+        error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         error = cu_work_copy(work, &copy);
     if (error == cudaSuccess && work->type == CU_GRAPH) {
@@ -266,10 +270,12 @@ static cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct 
             error = cudaErrorGraphExecUpdateFailure;
         cu_graph_free(copy.graph);
     } else if (error == cudaSuccess) {
+        copy.attributes = found->work.attributes;
         cu_work_free(&found->work);
         found->work = copy;
     }
     rt_unlock();
+    cu_user_objects_end();
     return cu_return(error);
 }
 
@@ -277,7 +283,7 @@ static cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct 
     CU_API cudaError_t cudaGraphExec##NAME##NodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, \
                                                           const struct PARAMETERS *p) \
     { \
-        return p != NULL ? set(exec, node, &(struct cu_work){.type = TYPE, .MEMBER = *p}) : cu_return(cudaErrorInvalidValue); \
+        return p != NULL ? cu_exec_set(exec, node, &(struct cu_work){.type = TYPE, .MEMBER = *p}) : cu_return(cudaErrorInvalidValue); \
     }
 SETTERS(Kernel, CU_KERNEL, kernel, cudaKernelNodeParams)
 SETTERS(Memcpy, CU_COPY, copy, cudaMemcpy3DParms)
@@ -287,7 +293,7 @@ SETTERS(Host, CU_HOST, host, cudaHostNodeParams)
 CU_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from,
                                                       size_t bytes, int kind)
 {
-    return set(exec, node, &(struct cu_work){.type = CU_COPY, .copy = cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)});
+    return cu_exec_set(exec, node, &(struct cu_work){.type = CU_COPY, .copy = cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
 /** Sets the parameters of a node that copies to a variable (@to is NULL) or from a variable (@from is NULL). */
@@ -300,7 +306,7 @@ static cudaError_t set_symbol(cudaGraphExec_t exec, cudaGraphNode_t node, const 
     rt_lock();
     error = cu_copy_symbol(symbol, to, from, bytes, offset, kind, &work.copy);
     rt_unlock();
-    return error == cudaSuccess ? set(exec, node, &work) : cu_return(error);
+    return error == cudaSuccess ? cu_exec_set(exec, node, &work) : cu_return(error);
 }
 
 CU_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol,
@@ -317,12 +323,12 @@ CU_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t ex
 
 CU_API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return set(exec, node, &(struct cu_work){.type = CU_RECORD, .event = event});
+    return cu_exec_set(exec, node, &(struct cu_work){.type = CU_RECORD, .event = event});
 }
 
 CU_API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return set(exec, node, &(struct cu_work){.type = CU_WAIT, .event = event});
+    return cu_exec_set(exec, node, &(struct cu_work){.type = CU_WAIT, .event = event});
 }
 
 CU_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
@@ -332,7 +338,40 @@ CU_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cu
     rt_lock();
     good = cu_is_graph(child);
     rt_unlock();
-    return good ? set(exec, node, &(struct cu_work){.type = CU_GRAPH, .graph = child}) : cu_return(cudaErrorInvalidValue);
+    return good ? cu_exec_set(exec, node, &(struct cu_work){.type = CU_GRAPH, .graph = child}) : cu_return(cudaErrorInvalidValue);
+}
+
+/** Finds the copy of a node that can be disabled; locked. */
+static cudaError_t find_switch(cudaGraphExec_t exec, cudaGraphNode_t node, struct cu_node **out)
+{
+    *out = is_exec(exec) && cu_is_node(node) ? find(exec->graph, node) : NULL;
+    return *out != NULL && (*out)->work.type <= CU_FILL ? cudaSuccess : cudaErrorInvalidValue; /* kernels, copies and fills */
+}
+
+CU_API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+{
+    struct cu_node *found;
+    cudaError_t error;
+
+    rt_lock();
+    error = find_switch(exec, node, &found);
+    if (error == cudaSuccess)
+        found->disabled = enabled == 0;
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out)
+{
+    struct cu_node *found;
+    cudaError_t error;
+
+    rt_lock();
+    error = out != NULL ? find_switch(exec, node, &found) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *out = !found->disabled;
+    rt_unlock();
+    return cu_return(error);
 }
 
 /** Result of cudaGraphExecUpdate. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's graphs: conditional nodes, and the function that adds a node of any type. A conditional node has graphs of its own, which
- * are executed if its condition says so. The condition is a word of device memory, whose address is the condition's handle.
+ * CUDA's graphs: conditional nodes. A conditional node has graphs of its own, which are executed if its condition says so. The condition is a word of device memory, whose address is the condition's handle.
  * Kernels write it by cudaGraphSetConditional().
  */
 #include "runtime/cuda/cu_graph_priv.h"
@@ -117,35 +116,6 @@ CU_API cudaError_t cudaGraphConditionalHandleCreate(unsigned long long *out, cud
     return cu_return(error);
 }
 
-/** Parameters of a node of any type, in CUDA's layout. */
-struct cudaGraphNodeParams {
-    int type, reserved[3];
-    union {
-        struct cudaKernelNodeParams kernel;
-        struct {
-            int flags, reserved[3];
-            struct cudaMemcpy3DParms copy;
-        } copy;
-        struct cudaMemsetParams fill;
-        struct cudaHostNodeParams host;
-        struct {
-            cudaGraph_t graph;
-            int ownership;
-        } child;
-        cudaEvent_t event;
-        struct cudaMemAllocNodeParams allocation;
-        void *pointer;
-        struct {
-            unsigned long long handle;
-            int type;
-            unsigned count;
-            cudaGraph_t *graphs;
-        } condition;
-        long long room[29];
-    };
-    long long reserved_end;
-};
-
 /** Returns true if @graph is @outer, or belongs to a node in it. */
 static bool is_inside(const struct cu_graph *graph, const struct cu_graph *outer)
 {
@@ -161,9 +131,8 @@ static bool is_inside(const struct cu_graph *graph, const struct cu_graph *outer
     return found;
 }
 
-/** Adds a conditional node, and gets its graphs. The condition must belong to the graph, or to a graph that contains it. */
-static cudaError_t add_condition(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
-                                 struct cudaGraphNodeParams *p)
+cudaError_t cu_node_add_condition(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                                  struct cudaGraphNodeParams *p)
 {
     const unsigned most = p->condition.type == CONDITION_IF ? 2 : p->condition.type == CONDITION_WHILE ? 1 : 1 << 16;
     struct cu_condition *c;
@@ -172,48 +141,12 @@ static cudaError_t add_condition(cudaGraphNode_t *out, cudaGraph_t graph, const 
     rt_lock();
     for (c = conditions; c != NULL && c->address != p->condition.handle;)
         c = c->next;
-    if (c != NULL && graph != NULL && is_inside(graph, c->graph) && p->condition.type >= CONDITION_IF && p->condition.type <= CONDITION_SWITCH && p->condition.count != 0 &&
-        p->condition.count <= most)
+    if (c != NULL && graph != NULL && is_inside(graph, c->graph) && p->condition.type >= CONDITION_IF &&
+        p->condition.type <= CONDITION_SWITCH && p->condition.count != 0 && p->condition.count <= most)
         error = cu_node_add(out, graph, needs, count,
                             &(struct cu_work){.type = CU_CONDITION, .choice = {c, p->condition.type, p->condition.count, NULL}});
     if (error == cudaSuccess)
         p->condition.graphs = (*out)->work.choice.graphs;
     rt_unlock();
     return cu_return(error);
-}
-
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaKernelNodeParams *);
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaMemcpy3DParms *);
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaMemsetParams *);
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaHostNodeParams *);
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaGraph_t);
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t);
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaEvent_t);
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaEvent_t);
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, void *);
-
-CU_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, const void *edges,
-                                    size_t count, struct cudaGraphNodeParams *p)
-{
-    if (p == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    if (!cu_edges_are_plain(edges, count))
-        return cu_return(cudaErrorNotSupported);
-    switch (p->type) {
-    case CU_KERNEL: return cudaGraphAddKernelNode(out, graph, needs, count, &p->kernel);
-    case CU_COPY: return cudaGraphAddMemcpyNode(out, graph, needs, count, &p->copy.copy);
-    case CU_FILL: return cudaGraphAddMemsetNode(out, graph, needs, count, &p->fill);
-    case CU_HOST: return cudaGraphAddHostNode(out, graph, needs, count, &p->host);
-    case CU_GRAPH:
-        if (p->child.ownership != 0) /* the node would own the graph instead of a copy */
-            return cu_return(cudaErrorNotSupported);
-        return cudaGraphAddChildGraphNode(out, graph, needs, count, p->child.graph);
-    case CU_EMPTY: return cudaGraphAddEmptyNode(out, graph, needs, count);
-    case CU_WAIT: return cudaGraphAddEventWaitNode(out, graph, needs, count, p->event);
-    case CU_RECORD: return cudaGraphAddEventRecordNode(out, graph, needs, count, p->event);
-    case CU_ALLOCATE: return cu_graph_add_allocation(out, graph, needs, count, &p->allocation);
-    case CU_FREE: return cudaGraphAddMemFreeNode(out, graph, needs, count, p->pointer);
-    case CU_CONDITION: return add_condition(out, graph, needs, count, p);
-    default: return cu_return(cudaErrorNotSupported);
-    }
 }

@@ -95,6 +95,25 @@ struct cudaMemAllocNodeParams {
     size_t access_count, bytes;
     void *pointer; /* set when the node is added */
 };
+/** Attributes of a kernel's launch that a kernel node keeps (graph/cu_graph_attributes.c). Each value has its first bytes. */
+enum { CU_NODE_ATTRIBUTES = 9, CU_ATTRIBUTE_BYTES = 32 };
+struct cu_attributes {
+    unsigned char value[CU_NODE_ATTRIBUTES][CU_ATTRIBUTE_BYTES];
+};
+/** Operations on values in memory, in CUDA's layout (calls/cu_memory_ops.c). */
+struct cu_operation {
+    int type;
+    unsigned long long address;
+    uint64_t value; /* an operation of 32 bits uses the lower half */
+    unsigned flags;
+    uint64_t alias, reserved;
+};
+struct cu_batch {
+    void *context;
+    unsigned count;
+    struct cu_operation *list; /* nodes own the list */
+    unsigned flags;
+};
 /** Work of a conditional node. */
 struct cu_choice {
     struct cu_condition *condition;
@@ -105,7 +124,8 @@ struct cu_choice {
 
 /** Types of work, as in enum cudaGraphNodeType. */
 enum cu_work_type {
-    CU_KERNEL, CU_COPY, CU_FILL, CU_HOST, CU_GRAPH, CU_EMPTY, CU_WAIT, CU_RECORD, CU_ALLOCATE = 10, CU_FREE, CU_CONDITION = 13
+    CU_KERNEL, CU_COPY, CU_FILL, CU_HOST, CU_GRAPH, CU_EMPTY, CU_WAIT, CU_RECORD, CU_ALLOCATE = 10, CU_FREE, CU_BATCH,
+    CU_CONDITION
 };
 struct cu_work {
     enum cu_work_type type;
@@ -119,7 +139,9 @@ struct cu_work {
         struct cu_graph_memory *memory; /* of CU_ALLOCATE */
         void *pointer;                  /* of CU_FREE */
         struct cu_choice choice;
+        struct cu_batch batch;
     };
+    struct cu_attributes attributes; /* of CU_KERNEL */
 };
 /** cu_work_check() checks work as far as that is possible before the work is executed. The caller of these four
  *  functions holds the lock. */
@@ -135,8 +157,7 @@ size_t cu_work_graphs(const struct cu_work *work, struct cu_graph *const **out);
 /* The functions that check and run work of one type. The caller holds the lock. */
 cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_function **f, lanewise_shape *shape);
 cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p);
-/** Launches a kernel in a stream; not locked. */
-cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream);
+enum { CU_COOPERATIVE = 2 }; /* attribute of a launch whose blocks all run at the same time */
 /** An attribute of a launch, in CUDA's layout. */
 struct cu_launch_attribute {
     int id, reserved;
@@ -146,10 +167,22 @@ struct cu_launch_attribute {
         char room[64];
     } value;
 };
-/** Tests whether the attributes permit the launch @p. Errors: cudaErrorNotSupported for a cluster of several blocks;
- *  cudaErrorCooperativeLaunchTooLarge for a cooperative launch with more blocks than fit on the device at the same time; for
- *  cooperative launches also those of cu_kernel_check(). */
-cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const struct cudaKernelNodeParams *p);
+/** Launches a kernel in a stream, with a list of attributes; not locked. Attributes that are hints have no effect. Errors:
+ *  cudaErrorNotSupported for a cluster of several blocks; for a cooperative launch those of cu_cooperative_check(). */
+cudaError_t cu_launch(const struct cudaKernelNodeParams *p, const struct cu_launch_attribute *list, unsigned count,
+                      cudaStream_t stream);
+/** Returns an error if a cooperative launch is not possible: those of cu_kernel_check(), or cudaErrorCooperativeLaunchTooLarge if not
+ *  all blocks fit on the device at the same time, because each block may wait for all others. */
+cudaError_t cu_cooperative_check(const struct cudaKernelNodeParams *p);
+/** Sets an attribute. Errors: cudaErrorInvalidValue if kernel nodes do not have it, cudaErrorNotSupported if the device does not. */
+cudaError_t cu_attribute_set(struct cu_attributes *attributes, int id, const void *value);
+bool cu_attributes_cooperate(const struct cu_attributes *attributes);
+/** Checks and executes operations on values in memory. While the second one waits for a value, it releases the lock. */
+cudaError_t cu_batch_check(const struct cu_batch *batch);
+cudaError_t cu_batch_run(const struct cu_batch *batch);
+cudaError_t cu_batch_copy(const struct cu_batch *batch, struct cu_batch *out);
+/** Returns true if an executable graph may exchange @a for @b: they have operations of the same types. */
+bool cu_batches_are_alike(const struct cu_batch *a, const struct cu_batch *b);
 /** Copies the arguments to memory from malloc(). The memory begins with an array of pointers to the copied arguments. */
 cudaError_t cu_kernel_arguments(const struct cudaKernelNodeParams *p, void ***out);
 /** Copies the box of memory that @c describes. With @only_check, only checks the parameters. */
@@ -186,6 +219,7 @@ struct cu_node {
     struct cu_work work;
     uint64_t id, origin;   /* id: different for all nodes; origin: id of the node of which this is a copy, or 0 */
     bool marked;           /* for functions that traverse the graph */
+    bool disabled;         /* of an executable graph: the node is not executed */
 };
 /** References of a graph to a user object (calls/cu_user_object.c). */
 struct cu_reference {
@@ -230,6 +264,43 @@ bool cu_is_node(const struct cu_node *node);
 /** Adds a node to a graph of the program; checks all arguments. */
 cudaError_t cu_node_add(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
                         const struct cu_work *work);
+/** Replaces the work of a node by a copy of @work, but keeps its attributes. */
+cudaError_t cu_node_set(cudaGraphNode_t node, const struct cu_work *work);
+/** Replaces the work of the copy of @node in an executable graph. If the work is a graph, its structure must be that of the node's
+ *  present graph. */
+cudaError_t cu_exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cu_work *work);
+/** Gets the parameters of a node whose work has the type @type. */
+cudaError_t cu_node_get(cudaGraphNode_t node, enum cu_work_type type, size_t bytes, void *out);
+
+/** Parameters of a node of any type, in the layout of CUDA's runtime (graph/cu_graph_params.c). */
+struct cudaGraphNodeParams {
+    int type, reserved[3]; /* type: enum cu_work_type */
+    union {
+        struct cudaKernelNodeParams kernel;
+        struct {
+            int flags, reserved[3];
+            struct cudaMemcpy3DParms copy;
+        } copy;
+        struct cudaMemsetParams fill;
+        struct cudaHostNodeParams host;
+        struct {
+            cudaGraph_t graph;
+            int ownership;
+        } child;
+        cudaEvent_t event;
+        struct cudaMemAllocNodeParams allocation;
+        void *pointer;
+        struct {
+            unsigned long long handle;
+            int type;
+            unsigned count;
+            cudaGraph_t *graphs;
+        } condition;
+        struct cu_batch batch; /* only the driver interface has these nodes */
+        long long room[29];
+    };
+    long long reserved_end;
+};
 
 /* ---- memory of graphs (memory/cu_graph_memory.c); the caller holds the lock ------------------------------------------ */
 
@@ -267,6 +338,9 @@ void cu_conditions_forget(const struct cu_graph *graph);
 /** Sets the conditions of a graph to their initial values, before the graph is launched. */
 void cu_conditions_begin(const struct cu_graph *graph);
 cudaError_t cu_choice_run(const struct cu_choice *choice);
+/** Adds a conditional node, and gets its graphs. The condition must belong to the graph, or to a graph that contains it. Not locked. */
+cudaError_t cu_node_add_condition(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                                  struct cudaGraphNodeParams *p);
 
 /* ---- streams and captures (cu_stream.c, cu_capture.c) -------------------------------------------------------------- */
 
@@ -318,6 +392,8 @@ bool cu_capture_may_free(const struct cu_capture *capture, const void *pointer);
 void cu_capture_forget_stream(struct cu_stream *s);
 void cu_capture_forget_event(struct cu_event *e);
 void cu_captures_reset(void);
+/** Ends the capture that adds nodes to a graph, before the graph is freed. */
+void cu_capture_forget_graph(const struct cu_graph *graph);
 /** Makes a capture, if there is one, invalid. */
 void cu_capture_invalidate(struct cu_capture *capture);
 

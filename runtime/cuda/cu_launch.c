@@ -181,17 +181,25 @@ cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p)
     return error;
 }
 
-cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream)
+cudaError_t cu_launch(const struct cudaKernelNodeParams *p, const struct cu_launch_attribute *list, unsigned count,
+                      cudaStream_t stream)
 {
+    struct cu_work work = {.type = CU_KERNEL, .kernel = *p};
     struct cu_function *f;
     lanewise_shape shape;
-    cudaError_t error;
+    cudaError_t error = cudaSuccess;
 
+    for (unsigned i = 0; i < count && list != NULL && error != cudaErrorNotSupported; i++) /* others are not for kernel nodes */
+        error = cu_attribute_set(&work.attributes, list[i].id, &list[i].value);
+    if (error == cudaErrorNotSupported)
+        return cu_return(error);
     cu_stream_settle(stream);
     rt_lock();
-    error = cu_kernel_check(p, &f, &shape); /* before the check of the stream, as an H100 does */
+    error = cu_attributes_cooperate(&work.attributes) ? cu_cooperative_check(p) : cudaSuccess;
     if (error == cudaSuccess)
-        error = cu_stream_submit(stream, &(struct cu_work){.type = CU_KERNEL, .kernel = *p});
+        error = cu_kernel_check(p, &f, &shape); /* before the check of the stream, as an H100 does */
+    if (error == cudaSuccess)
+        error = cu_stream_submit(stream, &work);
     rt_unlock();
     cu_trace_launch(error);
     return cu_return(error);
@@ -209,7 +217,7 @@ CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 bloc
 {
     const struct cudaKernelNodeParams p = launch_of(stub, grid, block, arguments, shared_bytes);
 
-    return cu_launch(&p, stream);
+    return cu_launch(&p, NULL, 0, stream);
 }
 
 /** This function and the next one are called by programs of nvcc 13. The handle of a kernel is its struct cu_function. */
@@ -276,9 +284,7 @@ static unsigned blocks_of_core(const lanewise_kernel_needs *needs, unsigned thre
     return (unsigned)blocks;
 }
 
-/** Returns an error if the launch is not possible, or if not all its blocks fit on the device at the same time: each block of a
- *  cooperative launch may wait for all others. */
-static cudaError_t check_cooperative(const struct cudaKernelNodeParams *p)
+cudaError_t cu_cooperative_check(const struct cudaKernelNodeParams *p)
 {
     const unsigned threads = p->block.x * p->block.y * p->block.z;
     struct cu_function *f;
@@ -302,22 +308,6 @@ static cudaError_t check_cooperative(const struct cudaKernelNodeParams *p)
     return error;
 }
 
-cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const struct cudaKernelNodeParams *p)
-{
-    enum { COOPERATIVE = 2, CLUSTER = 4 };
-    cudaError_t error = cudaSuccess;
-
-    for (unsigned i = 0; i < count && attributes != NULL && error == cudaSuccess; i++) { /* other attributes are hints */
-        const unsigned *dim = attributes[i].value.dim;
-
-        if (attributes[i].id == COOPERATIVE && attributes[i].value.number != 0)
-            error = check_cooperative(p);
-        else if (attributes[i].id == CLUSTER && (uint64_t)dim[0] * dim[1] * dim[2] > 1)
-            error = cudaErrorNotSupported;
-    }
-    return error;
-}
-
 /** Argument of cudaLaunchKernelEx. */
 struct cudaLaunchConfig {
     cu_dim3 grid, block;
@@ -329,23 +319,20 @@ struct cudaLaunchConfig {
 
 CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, const void *stub, void **arguments)
 {
-    cudaError_t error;
-
     if (config == NULL)
         return cu_return(cudaErrorInvalidValue);
     const struct cudaKernelNodeParams p = launch_of(stub, config->grid, config->block, arguments, config->shared_bytes);
 
-    error = cu_launch_check(config->attributes, config->attribute_count, &p);
-    return error != cudaSuccess ? cu_return(error) : cu_launch(&p, config->stream);
+    return cu_launch(&p, config->attributes, config->attribute_count, config->stream);
 }
 
 CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments,
                                                size_t shared_bytes, cudaStream_t stream)
 {
     const struct cudaKernelNodeParams p = launch_of(stub, grid, block, arguments, shared_bytes);
-    const cudaError_t error = check_cooperative(&p);
+    const struct cu_launch_attribute cooperative = {.id = CU_COOPERATIVE, .value.number = 1};
 
-    return error != cudaSuccess ? cu_return(error) : cu_launch(&p, stream);
+    return cu_launch(&p, &cooperative, 1, stream);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */

@@ -727,6 +727,13 @@ cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *
     return lanewise_variable(m->module, name, address, bytes) == LANEWISE_OK ? cudaSuccess : cudaErrorSymbolNotFound;
 }
 
+cudaError_t cu_module_managed(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes)
+{
+    if (m->module != NULL && !lanewise_variable_is_managed(m->module, name))
+        return cudaErrorSymbolNotFound;
+    return cu_module_variable(m, name, address, bytes);
+}
+
 unsigned cu_module_function_count(const struct cu_module *m)
 {
     unsigned count = 0;

@@ -161,6 +161,8 @@ cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out);
 /** These two functions find a kernel or a variable by its name in the PTX. */
 cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_function **out);
 cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+/** Finds a managed variable, and gets the address that host and kernels have for it. cudaErrorSymbolNotFound: there is none. */
+cudaError_t cu_module_managed(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes);
 unsigned cu_module_function_count(const struct cu_module *m);
 /** Gets the first functions of a module, at most @count. */
 cudaError_t cu_module_functions(struct cu_module *m, unsigned count, struct cu_function **out);

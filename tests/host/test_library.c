@@ -103,6 +103,36 @@ static void said(lanewise_machine *gpu, int result, const char *words)
         fail_msg("expected \"%s\" in \"%s\"", words, lanewise_error(gpu));
 }
 
+/** A managed variable is one in the object file, too. */
+static void managed_variables_remain_managed_in_object_files(void **state)
+{
+    static const char source[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                                 ".visible .global .attribute(.managed) .align 4 .u32 both[2] = {8, 9};\n"
+                                 ".visible .global .align 4 .u32 plain = 7;\n.visible .entry k() { ret; }\n";
+    lanewise_machine *gpu = lanewise_create();
+    lanewise_module *module, *again;
+    void *object;
+    size_t size;
+    uint64_t address, bytes;
+    uint32_t values[2];
+
+    (void)state;
+    assert_int_equal(lanewise_load_text(gpu, "m.ptx", source, strlen(source), NULL, &module), LANEWISE_OK);
+    assert_int_equal(lanewise_module_object(module, &object, &size), LANEWISE_OK);
+    assert_int_equal(lanewise_load_text(gpu, "m.lwo", object, size, NULL, &again), LANEWISE_OK);
+    lanewise_object_free(object);
+    assert_int_equal(lanewise_variable_is_managed(module, "both"), 1);
+    assert_int_equal(lanewise_variable_is_managed(again, "both"), 1);
+    assert_int_equal(lanewise_variable_is_managed(again, "plain"), 0);
+    assert_int_equal(lanewise_variable_is_managed(again, "none"), 0);
+    assert_int_equal(lanewise_variable_is_managed(NULL, "both"), 0);
+    assert_int_equal(lanewise_variable_is_managed(again, NULL), 0);
+    assert_int_equal(lanewise_variable(again, "both", &address, &bytes), LANEWISE_OK);
+    assert_int_equal(lanewise_read(gpu, address, values, sizeof values), LANEWISE_OK);
+    assert_true(bytes == 8 && values[0] == 8 && values[1] == 9);
+    lanewise_destroy(gpu);
+}
+
 static void run_on(const char *key, const char *value)
 {
     struct fixture f = make(key, value);
@@ -942,6 +972,7 @@ int main(void)
         cmocka_unit_test(counts),
         cmocka_unit_test(limits),
         cmocka_unit_test(names),
+        cmocka_unit_test(managed_variables_remain_managed_in_object_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

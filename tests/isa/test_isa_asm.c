@@ -294,6 +294,7 @@ static void variables_have_typed_initial_values_and_addresses(void **state)
         ".const p 24 8 = u64 7\n"
         ".init addr a+4\n"
         ".init addr k\n"
+        ".global m 8 managed = u32 3\n"
         ".kernel k\n"
         " v_mov_b32 v0, lo(a+8)\n"
         " v_mov_b32 v1, hi(a+8)\n"
@@ -304,6 +305,9 @@ static void variables_have_typed_initial_values_and_addresses(void **state)
     assert_memory_equal(object->variables[0].init, expected, sizeof expected);
     assert_int_equal(object->variables[0].init[15], 0);
     assert_int_equal(object->variables[1].space, ISA_SPACE_CONST);
+    assert_false(object->variables[0].managed);
+    assert_true(object->variables[2].managed);
+    assert_int_equal(object->variables[2].init[0], 3);
     assert_int_equal(object->reloc_count, 4);
     assert_int_equal(object->relocs[0].insn, 0);
     assert_false(object->relocs[0].high);

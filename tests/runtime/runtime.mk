@@ -45,7 +45,7 @@ tests_runtime_calls_prop_opencl_DEPENDENCIES = $(LW_OPENCL)
 check_SCRIPTS += tests/runtime/test_app.sh tests/runtime/test_api_checks.sh
 endif
 check_PROGRAMS += tests/runtime/calls/prop_cuda
-tests_runtime_calls_prop_cuda_SOURCES = tests/runtime/calls/prop_cuda.c tests/runtime/calls/prop_calls.h
+tests_runtime_calls_prop_cuda_SOURCES = tests/runtime/calls/prop_cuda.c tests/runtime/calls/prop_cuda_graphs.h tests/runtime/calls/prop_cuda_launches.h tests/runtime/calls/prop_cuda_objects.h tests/runtime/calls/prop_calls.h
 tests_runtime_calls_prop_cuda_LDADD = -ldl -lpthread
 tests_runtime_calls_prop_cuda_DEPENDENCIES = $(LW_CUDA)
 check_SCRIPTS += tests/runtime/test_cuda.sh tests/runtime/test_cuda_checks.sh tests/runtime/test_cc.sh tests/runtime/test_link.sh tests/runtime/test_app_gdb.sh tests/runtime/test_probes.sh tests/runtime/test_app_native.sh tests/runtime/test_graphs.sh tests/runtime/test_memory.sh tests/runtime/app/test_app_options.sh tests/runtime/app/test_app_record.sh tests/runtime/record/test_record_memory.sh tests/runtime/app/test_app_reports.sh tests/runtime/app/test_app_builds.sh tests/runtime/app/test_app_log.sh tests/runtime/test_nvcc.sh
@@ -55,7 +55,7 @@ EXTRA_DIST += tests/runtime/test_app.sh tests/runtime/test_api_checks.sh tests/r
 	tests/runtime/debug/modules.cuh tests/runtime/debug/modules_main.cu tests/runtime/debug/modules_device.cu tests/runtime/debug/modules_other.cu \
 	tests/runtime/debug/recover.cu tests/runtime/debug/queue.c tests/runtime/debug/images.c tests/runtime/debug/both.cu \
 	tests/runtime/test_probes.sh tests/runtime/probes tests/runtime/devices tests/runtime/test_app_native.sh tests/runtime/native/children.cu tests/runtime/native/invalid.cu \
-	tests/runtime/cuda_lib.sh tests/runtime/test_graphs.sh tests/runtime/graphs/graphs.cu tests/runtime/graphs/fault.cu tests/runtime/app/test_app_options.sh \
+	tests/runtime/cuda_lib.sh tests/runtime/test_graphs.sh tests/runtime/graphs/graphs.cu tests/runtime/graphs/fault.cu tests/runtime/graphs/changes.cu tests/runtime/app/test_app_options.sh \
 	tests/runtime/record/test_record_memory.sh tests/runtime/record/reach.cu tests/runtime/record/heap.cu tests/runtime/record/textures.cu tests/runtime/record/shared.c \
 	tests/runtime/app/test_app_record.sh tests/runtime/app/dimensions.c tests/runtime/app/test_app_builds.sh tests/runtime/app/test_app_log.sh tests/runtime/app/test_app_reports.sh \
 	tests/runtime/test_memory.sh tests/runtime/memory/virtual.cu tests/runtime/memory/nodes.cu tests/runtime/memory/tiles.cu \

@@ -104,6 +104,14 @@ template <class F> inline cudaError_t cudaGetKernel(cudaKernel_t *kernel, F *stu
 {
     return cudaGetKernel(kernel, (const void *)stub);
 }
+template <class T> inline cudaError_t cudaLibraryGetManaged(T **p, size_t *size, cudaLibrary_t library, const char *name)
+{
+    return cudaLibraryGetManaged((void **)p, size, library, name);
+}
+template <class T> inline cudaError_t cudaLibraryGetUnifiedFunction(T **function, cudaLibrary_t library, const char *name)
+{
+    return cudaLibraryGetUnifiedFunction((void **)function, library, name);
+}
 template <class T> inline cudaError_t cudaLibraryGetGlobal(T **p, size_t *size, cudaLibrary_t library, const char *name)
 {
     return cudaLibraryGetGlobal((void **)p, size, library, name);

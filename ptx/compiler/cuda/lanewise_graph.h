@@ -13,7 +13,9 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeEmpty,
     cudaGraphNodeTypeWaitEvent,
     cudaGraphNodeTypeEventRecord,
-    cudaGraphNodeTypeMemAlloc = 10,
+    cudaGraphNodeTypeExtSemaphoreSignal,
+    cudaGraphNodeTypeExtSemaphoreWait,
+    cudaGraphNodeTypeMemAlloc,
     cudaGraphNodeTypeMemFree,
     cudaGraphNodeTypeConditional = 13
 };
@@ -127,6 +129,31 @@ struct cudaGraphNodeParams {
 typedef struct cudaGraphEdgeData_st {
     unsigned char from_port, to_port, type, reserved[5];
 } cudaGraphEdgeData;
+/* What cudaGraphDebugDotPrint() writes in addition to types and names. */
+enum cudaGraphDebugDotFlags {
+    cudaGraphDebugDotFlagsVerbose = 1,
+    cudaGraphDebugDotFlagsKernelNodeParams = 4,
+    cudaGraphDebugDotFlagsMemcpyNodeParams = 8,
+    cudaGraphDebugDotFlagsMemsetNodeParams = 16,
+    cudaGraphDebugDotFlagsHostNodeParams = 32,
+    cudaGraphDebugDotFlagsEventNodeParams = 64,
+    cudaGraphDebugDotFlagsExtSemasSignalNodeParams = 128,
+    cudaGraphDebugDotFlagsExtSemasWaitNodeParams = 256,
+    cudaGraphDebugDotFlagsKernelNodeAttributes = 512,
+    cudaGraphDebugDotFlagsHandles = 1024,
+    cudaGraphDebugDotFlagsConditionalNodeParams = 32768
+};
+#define cudaKernelNodeAttrID cudaLaunchAttributeID
+#define cudaKernelNodeAttrValue cudaLaunchAttributeValue
+#define cudaKernelNodeAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaKernelNodeAttributeCooperative cudaLaunchAttributeCooperative
+#define cudaKernelNodeAttributePriority cudaLaunchAttributePriority
+#define cudaKernelNodeAttributeClusterDimension cudaLaunchAttributeClusterDimension
+#define cudaKernelNodeAttributeClusterSchedulingPolicyPreference cudaLaunchAttributeClusterSchedulingPolicyPreference
+#define cudaKernelNodeAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaKernelNodeAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+#define cudaKernelNodeAttributePreferredSharedMemoryCarveout cudaLaunchAttributePreferredSharedMemoryCarveout
+#define cudaKernelNodeAttributeDeviceUpdatableKernelNode cudaLaunchAttributeDeviceUpdatableKernelNode
 typedef struct cudaGraphExecUpdateResultInfo_st {
     enum cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
@@ -162,6 +189,10 @@ typedef struct cudaGraphInstantiateParams_st {
     LW_EVENT_NODES(RESULT, GRAPH, EventWait) \
     RESULT GRAPH##Upload(cudaGraphExec_t exec, cudaStream_t stream); \
     RESULT GRAPH##Launch(cudaGraphExec_t exec, cudaStream_t stream); \
+    RESULT GRAPH##KernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from); \
+    RESULT GRAPH##NodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int enabled); \
+    RESULT GRAPH##NodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *enabled); \
+    RESULT GRAPH##DebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags); \
     RESULT GRAPH##ExecDestroy(cudaGraphExec_t exec);
 
 LW_C_BEGIN
@@ -208,6 +239,10 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
                                              unsigned int flags LW_OR(0));
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs,
                              const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *p);
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p);
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p);
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value);
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
 #define LW_COPY size_t size, enum cudaMemcpyKind kind
 cudaError_t cudaGraphAddMemcpyNode1D(LW_ADD, void *to, const void *from, LW_COPY);
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, LW_COPY);

@@ -142,7 +142,9 @@ CU_API cudaError_t cudaLibraryGetKernel(CUkernel *out, CUmodule library, const c
     return cu_return(error);
 }
 
-CU_API cudaError_t cudaLibraryGetGlobal(void **out, size_t *bytes, CUmodule library, const char *name)
+/** Gets a variable of a library by @find. */
+static cudaError_t get_variable(void **out, size_t *bytes, CUmodule library, const char *name,
+                                cudaError_t (*find)(struct cu_module *, const char *, uint64_t *, uint64_t *))
 {
     uint64_t address = 0, size = 0;
     cudaError_t error;
@@ -150,7 +152,7 @@ CU_API cudaError_t cudaLibraryGetGlobal(void **out, size_t *bytes, CUmodule libr
     rt_lock();
     error = library_error(library, name != NULL && (out != NULL || bytes != NULL));
     if (error == cudaSuccess)
-        error = cu_module_variable(library, name, &address, &size);
+        error = find(library, name, &address, &size);
     rt_unlock();
     if (error == cudaSuccess && out != NULL)
         *out = (void *)(uintptr_t)address;
@@ -158,6 +160,32 @@ CU_API cudaError_t cudaLibraryGetGlobal(void **out, size_t *bytes, CUmodule libr
         *bytes = size;
     return cu_return(error);
 }
+
+CU_API cudaError_t cudaLibraryGetGlobal(void **out, size_t *bytes, CUmodule library, const char *name)
+{
+    return get_variable(out, bytes, library, name, cu_module_variable);
+}
+
+CU_API cudaError_t cudaLibraryGetManaged(void **out, size_t *bytes, CUmodule library, const char *name)
+{
+    return get_variable(out, bytes, library, name, cu_module_managed);
+}
+
+CU_SAME(cuLibraryGetManaged, cudaLibraryGetManaged, (void **out, size_t *bytes, CUmodule library, const char *name),
+        (out, bytes, library, name))
+
+/** The device has no unified functions, whose addresses host and kernels can call. */
+CU_API cudaError_t cudaLibraryGetUnifiedFunction(void **out, CUmodule library, const char *name)
+{
+    cudaError_t error;
+
+    rt_lock();
+    error = library_error(library, out != NULL && name != NULL);
+    rt_unlock();
+    return cu_return(error == cudaSuccess ? cudaErrorSymbolNotFound : error);
+}
+
+CU_SAME(cuLibraryGetUnifiedFunction, cudaLibraryGetUnifiedFunction, (void **out, CUmodule library, const char *name), (out, library, name))
 
 CU_API cudaError_t cudaLibraryGetKernelCount(unsigned *count, CUmodule library)
 {

@@ -105,7 +105,7 @@ CU_API CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CU
     extra[3] = &copy.bytes;
     const struct cudaKernelNodeParams p = {function, {(unsigned)width, (unsigned)height, 1}, copy.block, copy.shared_bytes, NULL, extra};
 
-    return CU_IN_CONTEXT(cu_launch(&p, stream));
+    return CU_IN_CONTEXT(cu_launch(&p, NULL, 0, stream));
 }
 
 CU_API CUresult cuLaunchGrid(CUfunction function, int width, int height)

@@ -493,7 +493,7 @@ static struct box box_of(const struct cudaPitchedPtr *p, const struct cu_array *
     if (array != NULL)
         return (struct box){(uint8_t *)array->address + at->z * array->plane + at->y * array->pitch + at->x * array->texel_bytes,
                             array->pitch, array->plane};
-    return (struct box){(uint8_t *)p->pointer + at->z * plane + at->y * p->pitch + at->x, p->pitch, plane};
+    return (struct box){(uint8_t *)((uintptr_t)p->pointer + at->z * plane + at->y * p->pitch + at->x), p->pitch, plane};
 }
 
 static bool is_empty(struct cu_extent e)
@@ -545,6 +545,12 @@ static bool rows_fit(const uint8_t *begin, size_t pitch, size_t plane, const str
     return true;
 }
 
+/** Returns the address of a row. With a wrong pitch it may be the address of no memory, or past the largest address. */
+static uint8_t *row_of(const struct box *b, size_t y, size_t z)
+{
+    return (uint8_t *)((uintptr_t)b->begin + z * b->plane + y * b->pitch);
+}
+
 cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check)
 {
     struct cu_extent e = c->extent;
@@ -571,8 +577,7 @@ cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check)
         return cudaErrorInvalidValue;
     for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)
         for (size_t y = 0; y < e.height && error == cudaSuccess; y++)
-            error = copy(to.begin + z * to.plane + y * to.pitch, from.begin + z * from.plane + y * from.pitch, e.width, c->kind,
-                         only_check);
+            error = copy(row_of(&to, y, z), row_of(&from, y, z), e.width, c->kind, only_check);
     return error;
 }
 

@@ -78,27 +78,32 @@ static void kernels(void)
     CHECK(same_block == block);
 }
 
-/* Two kernels and a variable of a library that is loaded from PTX. */
+/* Three kernels and two variables of a library that is loaded from PTX. */
 static const char library_text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                                    ".visible .global .align 4 .u32 total = 7;\n"
+                                   ".visible .global .attribute(.managed) .align 4 .u32 shared_total[2] = {8, 9};\n"
+                                   ".visible .entry change() { .reg .u32 %r; ld.global.u32 %r, [shared_total+4];\n"
+                                   "add.u32 %r, %r, 5; st.global.u32 [shared_total+4], %r; ret; }\n"
                                    ".visible .entry one(.param .u8 a, .param .u64 b, .param .align 4 .b8 c[12]) { ret; }\n"
                                    ".visible .entry two() { ret; }\n";
 
 static void libraries(void)
 {
     cudaLibrary_t library = nullptr, owner = nullptr;
-    cudaKernel_t kernel = nullptr, all[3] = {}, own = nullptr;
+    cudaKernel_t kernel = nullptr, all[4] = {}, own = nullptr;
     CUfunction functions[1] = {};
     CUfunctionLoadingState state = CU_FUNCTION_LOADING_STATE_UNLOADED;
     unsigned int count = 0;
     size_t offset = 99, size = 99, bytes = 0;
     const char *name = "";
     int value = 0, *total = nullptr;
+    CUdeviceptr pointer = 0;
+    void *code = nullptr;
 
     CHECK(cudaLibraryLoadData(&library, library_text, nullptr, nullptr, 0, nullptr, nullptr, 0) == cudaSuccess);
-    CHECK(cudaLibraryGetKernelCount(&count, library) == cudaSuccess && count == 2);
-    CHECK(cudaLibraryEnumerateKernels(all, 3, library) == cudaSuccess && all[0] != all[1] && all[1] != nullptr && all[2] == nullptr);
-    CHECK(cudaLibraryGetKernel(&kernel, library, "one") == cudaSuccess && (kernel == all[0] || kernel == all[1]));
+    CHECK(cudaLibraryGetKernelCount(&count, library) == cudaSuccess && count == 3);
+    CHECK(cudaLibraryEnumerateKernels(all, 4, library) == cudaSuccess && all[0] != all[1] && all[2] != nullptr && all[3] == nullptr);
+    CHECK(cudaLibraryGetKernel(&kernel, library, "one") == cudaSuccess && (kernel == all[0] || kernel == all[1] || kernel == all[2]));
     CHECK(cudaLibraryGetKernel(&kernel, library, "three") == cudaErrorSymbolNotFound);
     CHECK(cuKernelGetName(&name, kernel) == CUDA_SUCCESS && strcmp(name, "one") == 0);
     CHECK(cuKernelGetLibrary(&owner, kernel) == CUDA_SUCCESS && owner == library);
@@ -110,7 +115,17 @@ static void libraries(void)
     CHECK(cudaLibraryGetGlobal(&total, &bytes, library, "total") == cudaSuccess && bytes == 4);
     CHECK(cudaMemcpy(&value, total, 4, cudaMemcpyDeviceToHost) == cudaSuccess && value == 7);
     CHECK(cudaLibraryGetGlobal(&total, &bytes, library, "none") == cudaErrorSymbolNotFound);
-    CHECK(cuLibraryGetKernelCount(&count, library) == CUDA_SUCCESS && count == 2);
+    CHECK(cuLibraryGetKernelCount(&count, library) == CUDA_SUCCESS && count == 3);
+    CHECK(cudaLibraryGetManaged(&total, &bytes, library, "total") == cudaErrorSymbolNotFound); /* it is not managed */
+    CHECK(cudaLibraryGetManaged(&total, &bytes, library, "shared_total") == cudaSuccess && bytes == 8 && total[0] == 8);
+    CHECK(cudaLibraryGetKernel(&kernel, library, "change") == cudaSuccess);
+    total[1] = 20; /* host and kernels use the same memory */
+    CHECK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == CUDA_SUCCESS);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess && total[1] == 25);
+    CHECK(cuLibraryGetManaged(&pointer, &bytes, library, "shared_total") == CUDA_SUCCESS && pointer == (CUdeviceptr)total);
+    CHECK(cuLibraryGetManaged(nullptr, nullptr, library, "shared_total") == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cudaLibraryGetUnifiedFunction(&code, library, "one") == cudaErrorSymbolNotFound);
+    CHECK(cuLibraryGetUnifiedFunction(nullptr, library, "one") == CUDA_ERROR_INVALID_VALUE);
     CHECK(cuModuleEnumerateFunctions(functions, 1, (CUmodule)library) == CUDA_SUCCESS && functions[0] == (CUfunction)all[0]);
     CHECK(cuFuncLoad(functions[0]) == CUDA_SUCCESS && cuFuncIsLoaded(&state, functions[0]) == CUDA_SUCCESS);
     CHECK(state == CU_FUNCTION_LOADING_STATE_LOADED && cuFuncLoad((CUfunction)&value) == CUDA_ERROR_INVALID_HANDLE);
@@ -128,6 +143,7 @@ static void contexts(void)
     unsigned long long id = 0, other = 0, current = 0;
     unsigned int flags = 0;
     int value = 0;
+    char luid[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 
     CHECK(cuCtxGetCurrent(&first) == CUDA_SUCCESS && cuCtxGetId(first, &id) == CUDA_SUCCESS);
     CHECK(cuCtxCreate(&made, CU_CTX_SCHED_SPIN, 0) == CUDA_SUCCESS && cuCtxGetId(made, &other) == CUDA_SUCCESS && other != id);
@@ -139,6 +155,8 @@ static void contexts(void)
     CHECK(cuCtxGetId(made, &current) == CUDA_SUCCESS && cuCtxDetach(made) == CUDA_SUCCESS); /* the last call destroys it */
     CHECK(cuCtxGetId(made, &current) == CUDA_ERROR_INVALID_CONTEXT);
     CHECK(cuCtxGetCurrent(&same) == CUDA_SUCCESS && same == first);
+    CHECK(cuDeviceGetLuid(luid, &flags, 0) == CUDA_SUCCESS && luid[0] == 0 && luid[7] == 0 && luid[8] == 1 && flags == 0);
+    CHECK(cuDeviceGetLuid(luid, &flags, 1) == CUDA_ERROR_INVALID_DEVICE && cuDeviceGetLuid(nullptr, &flags, 0) == CUDA_ERROR_INVALID_VALUE);
     CHECK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0) == CUDA_ERROR_INVALID_DEVICE);
 }
 
@@ -283,7 +301,7 @@ static void values(void)
     CHECK(cuStreamWriteValue32(stream, (CUdeviceptr)&wide, 1, 0) == CUDA_ERROR_INVALID_VALUE);
     CHECK(cuStreamWaitValue32(stream, at, 100, CU_STREAM_WAIT_VALUE_EQ) == CUDA_ERROR_LAUNCH_TIMEOUT); /* no thread writes it */
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS);
-    CHECK(cuStreamWriteValue32(stream, at, 8, 0) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && p[0] == 7);
+    CHECK(cuStreamWriteValue32(stream, at, 8, 0) == CUDA_SUCCESS && p[0] == 7); /* it becomes a node */
     CHECK(cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS && cudaGraphDestroy(graph) == cudaSuccess);
     CHECK(cuStreamDestroy(stream) == CUDA_SUCCESS && cudaFreeHost(p) == cudaSuccess);
 }
