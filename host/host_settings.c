@@ -246,7 +246,13 @@ static enum lw_status set_replay(struct host_settings *s, const struct key *key,
 static enum lw_status set_timing(struct host_settings *s, const struct key *key, const char *value,
                                  struct lw_error *err)
 {
+    struct tim_config *config = NULL;
+    enum lw_status status = tim_config_load(value, &config, err);
+
     (void)key;
+    if (status != LW_OK)
+        return status;
+    tim_config_destroy(config);
     return keep(&s->timing, value, err);
 }
 

@@ -199,6 +199,8 @@ bool ptx_find_nvcc(const char *wanted, char *out);
 /** Writes a header that defines a symbol for each device function and variable which the text @ptx defines for other files, and refers
  *  to the symbols of those that it declares. @ptx: as clang -fgpu-rdc writes it */
 void ptx_link_symbols(const char *ptx, struct lw_sink *out);
+/** Returns the first name that the text @ptx uses and another file must define, and sets *@size to its length; NULL: there is none. */
+const char *ptx_link_missing(const char *ptx, size_t *size);
 /** Options of host code about a file of dependencies. */
 struct ptx_dependencies {
     bool wanted;      /* -MD or -MMD */

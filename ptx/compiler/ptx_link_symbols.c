@@ -84,9 +84,30 @@ static bool is_in_code(const char *ptx, const char *name, size_t size)
     return false;
 }
 
+/** Returns the name that @line of the text @ptx declares and another file must define, or NULL. */
+static const char *needed(const char *ptx, const char *line, size_t *size)
+{
+    static const char extern_word[] = ".extern ";
+    const char *name = strncmp(line, extern_word, sizeof extern_word - 1) == 0 ? declared(line + sizeof extern_word - 1, size) : NULL;
+
+    return name != NULL && !is_provided(name, *size) && (strncmp(line, ".extern .func", 13) != 0 || is_in_code(ptx, name, *size)) ? name
+                                                                                                                            : NULL;
+}
+
+const char *ptx_link_missing(const char *ptx, size_t *size)
+{
+    const char *name = NULL;
+
+    for (const char *line = ptx; line != NULL && name == NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        name = needed(ptx, line, size);
+    }
+    return name;
+}
+
 void ptx_link_symbols(const char *ptx, struct lw_sink *out)
 {
-    static const char *const defining[] = {".visible ", ".weak ", ".common "}, extern_word[] = ".extern ";
+    static const char *const defining[] = {".visible ", ".weak ", ".common "};
 
     lw_put(out, "__asm__(\".pushsection .lanewise.device\\n\"\n");
     for (const char *line = ptx; line != NULL; line = strchr(line, '\n')) {
@@ -109,9 +130,9 @@ void ptx_link_symbols(const char *ptx, struct lw_sink *out)
             for (unsigned i = 0; i < LW_COUNT_OF(lines); i++)
                 lw_printf(out, "\"%s\\\"%.*s.device\\\"%s\\n\"\n", lines[i], (int)plain, name, *lines[i] == '\0' ? ":" : "");
             lw_put(out, "\".endif\\n\"\n");
-        } else if (strncmp(line, extern_word, sizeof extern_word - 1) == 0) {
-            name = declared(line + sizeof extern_word - 1, &size);
-            if (name != NULL && !is_provided(name, size) && (strncmp(line, ".extern .func", 13) != 0 || is_in_code(ptx, name, size)))
+        } else {
+            name = needed(ptx, line, &size);
+            if (name != NULL)
                 lw_printf(out, "\".hidden \\\"%.*s.device\\\"\\n\"\n\".8byte \\\"%.*s.device\\\"\\n\"\n", (int)size, name, (int)size, name);
         }
     }

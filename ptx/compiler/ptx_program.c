@@ -125,6 +125,15 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
         status = lw_file_write(symbols_header(job, header), symbols.text, symbols.size, err);
         lw_buffer_fini(&symbols);
     }
+    if (status == LW_OK && p->emit == PTX_EMIT_OBJECT && !p->linked) {
+        const char *missing = ptx_link_missing(ptx, &size);
+        char room[ISA_SYMBOL_BYTES], *name = missing != NULL ? strndup(missing, size) : NULL;
+
+        if (missing != NULL)
+            status = LW_FAIL(err, LW_EINPUT, "%s: kernels use %s, which this file declares but does not define: define it here, or compile "
+                                             "all files with -rdc=true", path, name != NULL ? isa_symbol_text(name, room) : "a function");
+        free(name);
+    }
     if (status == LW_OK && p->linked)
         ptx_link_names(ptx);
     if (status == LW_OK && p->emit == PTX_EMIT_PTX && strcmp(path_out, "-") == 0) {
