@@ -96,13 +96,17 @@ static const char *needed(const char *ptx, const char *line, size_t *size)
 
 const char *ptx_link_missing(const char *ptx, size_t *size)
 {
-    const char *name = NULL;
+    static const char absent[] = "_is_not_supported"; /* end of the names of functions that the headers have for functions of CUDA that
+                                                       * Lanewise lacks; the launch of a kernel that uses one is refused */
+    const size_t end = sizeof absent - 1;
 
-    for (const char *line = ptx; line != NULL && name == NULL; line = strchr(line, '\n')) {
+    for (const char *line = ptx; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
-        name = needed(ptx, line, size);
+        const char *name = needed(ptx, line, size);
+        if (name != NULL && memmem(name, *size, absent, end) == NULL)
+            return name;
     }
-    return name;
+    return NULL;
 }
 
 void ptx_link_symbols(const char *ptx, struct lw_sink *out)
