@@ -151,9 +151,9 @@ static void print_site(const struct rt_site *site, const char *what, const char 
     print_caller(&caller, finding);
 }
 
-void rt_print_site(const struct rt_site *site, const char *what)
+void rt_print_site(const struct rt_site *site, const char *what, int finding)
 {
-    print_site(site, what, NULL, -1);
+    print_site(site, what, NULL, finding);
 }
 
 /** Prints the call that made launch @launch, if that is the latest launch, the call that reads memory now, if the finding is about
@@ -282,7 +282,7 @@ static void print_host_memory(uint64_t address, int finding)
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, "", 0);
 }
 
-/** Prints finding @index as `lanewise run --check` does, with the calls that made its launch and created its buffer. */
+/** Prints finding @index as `lanewise run --check` does, with the calls that made its launch and created its buffers. */
 static void print_finding(unsigned index, const lanewise_finding *f)
 {
     const struct rt_site *freed;
@@ -298,6 +298,7 @@ static void print_finding(unsigned index, const lanewise_finding *f)
     if (f->location.kernel[0] != '\0')
         print_host_memory(f->address, (int)index);
     print_sites(f->location.launch, f->allocation, (int)index);
+    rt_site_print_buffers(f, (int)index);
     if (strcmp(f->kind, "use-after-free") == 0 && (freed = rt_site_find_free(f->address)) != NULL)
         print_site(freed, "freed", NULL, (int)index);
 }
@@ -506,7 +507,8 @@ static void finish(void)
     for (unsigned i = 0; i < REPORT_COUNT; i++)
         if (device.reports[i] != NULL)
             make_report(i, device.reports[i]);
-    rt_sources_forget();
+    if (rt_sources_forget() && device.reports[REPORT_COVERAGE] != NULL)
+        complain("", "the coverage names the sources of OpenCL programs, which were in a temporary folder: give --sources FOLDER to keep them");
     if (device.hash)
         fprintf(stderr, "hash_mem %016llx\n", (unsigned long long)lanewise_hash(device.machine));
     rt_unlock();
@@ -858,8 +860,8 @@ lanewise_machine *rt_machine(void)
         if (!good)
             rt_complain("LANEWISE_OPTIONS");
     }
-    /* Debuggers and profiles need sources in files. */
-    if (good && (device.debugged || device.reports[REPORT_PROFILE] != NULL))
+    /* Debuggers, profiles and the coverage need sources in files. */
+    if (good && (device.debugged || device.reports[REPORT_PROFILE] != NULL || device.reports[REPORT_COVERAGE] != NULL))
         good = rt_sources_keep(NULL);
     if (!good) { /* the program gets no device, because it must not run with other options than those requested */
         lanewise_destroy(device.machine);

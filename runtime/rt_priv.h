@@ -90,6 +90,9 @@ bool rt_site_is_same(const struct rt_site *a, const struct rt_site *b, unsigned 
 unsigned rt_site_of_buffer(void);
 /** Returns the call that created the buffer or image with this name, or NULL if it is not known. Locked. */
 const struct rt_site *rt_site_find_buffer(const char *name);
+/** Prints the calls that created the buffers which the message of a finding names, without the buffer that is accessed. @index: of the
+ *  finding. Locked. */
+void rt_site_print_buffers(const lanewise_finding *finding, int index);
 /** Records the present call as the one that has freed memory of the device. Only the latest such calls are kept. Locked. */
 void rt_site_of_free(uint64_t address, uint64_t bytes);
 /** Returns the call that has freed the memory at @address, or NULL if it is not known. Locked. */
@@ -125,8 +128,9 @@ struct rt_finding {
 bool rt_wants_finding(const char *kind);
 /** Adds a finding, and prints it if it is new; locked. */
 void rt_report(const struct rt_finding *finding);
-/** Prints a line with a call, such as "launched by main (vadd.c:57)", where @what is "launched". Locked. */
-void rt_print_site(const struct rt_site *site, const char *what);
+/** Prints a line with a call, such as "launched by main (vadd.c:57)", where @what is "launched". Also adds the call to the finding with
+ *  index @finding; for -1, to no finding. Locked. */
+void rt_print_site(const struct rt_site *site, const char *what, int finding);
 /** Registers a function that is called at the end of the program, with the lock held, before reports are written. Each front end
  *  registers at most one. */
 void rt_at_end(void (*report)(void));
@@ -178,8 +182,8 @@ bool rt_sources_keep(const char *folder);
 /** Returns the file name with which a source is compiled. If sources are kept, writes the source to that file; else the
  *  name is "program.cl". The result is valid until the next call. Locked. */
 const char *rt_source_name(const char *text);
-/** Removes the temporary folder, if there is one; locked. */
-void rt_sources_forget(void);
+/** Removes the temporary folder, and returns true, if there is one; locked. */
+bool rt_sources_forget(void);
 
 /* ---- commands ------------------------------------------------------------------------------------------------ */
 

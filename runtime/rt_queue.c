@@ -60,10 +60,10 @@ static void tell_wait(void)
     rt_site_take(&here);
     fprintf(stderr, "lanewise: a call has waited for %d seconds for an event that only the program can complete, such as a user event: set "
                     "its status before the call, or in another thread\n", LATE_SECONDS);
-    rt_print_site(&here, "called");
+    rt_print_site(&here, "called", -1);
     for (const struct rt_queue *queue = rt.queues; queue != NULL; queue = queue->next)
         if (queue->first != NULL)
-            rt_print_site(&queue->first->site, "the first command that cannot begin was enqueued");
+            rt_print_site(&queue->first->site, "the first command that cannot begin was enqueued", -1);
 }
 
 /** Releases the lock until another thread has completed an event. */

@@ -115,6 +115,23 @@ const struct rt_site *rt_site_find_buffer(const char *name)
                : NULL;
 }
 
+void rt_site_print_buffers(const lanewise_finding *finding, int index)
+{
+    char name[80], what[sizeof name + 20];
+    const struct rt_site *site;
+    size_t size;
+
+    for (const char *at = strchr(finding->message, '\''); at != NULL; at = strchr(at + size, '\'')) {
+        size = strcspn(++at, "'");
+        snprintf(name, sizeof name, "%.*s", (int)size, at);
+        size += at[size] != '\0';
+        if ((finding->allocation != NULL && strcmp(name, finding->allocation) == 0) || (site = rt_site_find_buffer(name)) == NULL)
+            continue;
+        snprintf(what, sizeof what, "%s was created", name);
+        rt_print_site(site, what, index);
+    }
+}
+
 void rt_site_of_free(uint64_t address, uint64_t bytes)
 {
     struct freed *f = &sites.freed[sites.free_count++ % KEPT_FREES];

@@ -110,13 +110,13 @@ const char *rt_source_name(const char *text)
     return sources.name;
 }
 
-void rt_sources_forget(void)
+bool rt_sources_forget(void)
 {
     DIR *folder;
     struct dirent *entry;
 
     if (!sources.temporary || (folder = opendir(sources.folder)) == NULL)
-        return;
+        return false;
     while ((entry = readdir(folder)) != NULL)
         if (strncmp(entry->d_name, "program-", 8) == 0)
             unlinkat(dirfd(folder), entry->d_name, 0);
@@ -124,4 +124,5 @@ void rt_sources_forget(void)
     rmdir(sources.folder);
     sources.temporary = false;
     sources.folder[0] = '\0';
+    return true;
 }

@@ -486,6 +486,38 @@ if build unread; then
     fi
 fi
 
+# A finding names the calls that created both buffers: the one that is read, and the one from which the value came.
+cat >copied.c <<'END'
+#include "frame.h"
+int main(void)
+{
+    cl_mem from, to;
+    int out[16];
+
+    begin();
+    from = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL); /* from */
+    to = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL); /* to */
+    clEnqueueCopyBuffer(queue, from, to, 0, 0, 64, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, to, CL_TRUE, 0, 64, out, 0, NULL, NULL);
+    return 0;
+}
+END
+if build copied; then
+    app copied --check=uninitialised-output --check-file copied.sarif
+    for mark in from to; do
+        line=$(grep -n "/\* $mark \*/" copied.c | cut -d: -f1)
+        [ -z "$lines" ] || { grep -q "^lanewise:     buffer [0-9] was created by main (copied.c:$line)" err && grep -q "\"startLine\": $line}" copied.sarif; } ||
+            fail "copied: the call that created '$mark' is not named: $(cat err)"
+    done
+fi
+
+# The coverage names the sources of OpenCL programs, which --sources keeps.
+app quiet --coverage quiet.info
+grep -q 'give --sources FOLDER' err || fail "the coverage names sources that are deleted, without a message: $(cat err)"
+app quiet --coverage quiet.info --sources kept
+grep -q sources err && fail "--sources does not keep the sources: $(cat err)"
+[ -s "$(sed -n 's/^SF://p' quiet.info | head -n 1)" ] || fail "the coverage does not name the source: $(grep SF: quiet.info)"
+
 # A call that waits for a user event is reported after a while, and still ends when another thread completes the event.
 cat >waits.c <<'END'
 #include "frame.h"

@@ -80,7 +80,7 @@ static void complain_of_call(const char *what)
         return;
     rt_complain(what);
     rt_site_take(&here);
-    rt_print_site(&here, "called");
+    rt_print_site(&here, "called", -1);
 }
 
 /** Copies bytes between host and device, or within one of them; or, with @only_check, checks the arguments. Locked. */
