@@ -359,6 +359,10 @@ static enum lw_status link_other(struct ptx_job *job, const struct ptx_program *
     if (p->link == PTX_LINK_ARCHIVE && !ptx_find_program("ar", ar))
         return LW_FAIL(err, LW_ENOENT, "%s: the program ar, which makes libraries, was not found: install Debian package binutils",
                        p->output);
+    for (size_t i = 0; i < p->input_count; i++)
+        if (p->inputs[i].kind == PTX_INPUT_WORD && p->inputs[i].word[0] != '-' && strchr(p->inputs[i].word, '.') != NULL &&
+            access(p->inputs[i].word, R_OK) != 0)
+            return LW_FAIL(err, LW_ENOENT, "%s: %s", p->inputs[i].word, strerror(errno));
     if (!make_words(&own, p))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", p->output);
     snprintf(result, sizeof result, "%s/other", job->scratch);

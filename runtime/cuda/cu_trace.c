@@ -346,6 +346,21 @@ void cu_trace_reason(const char *format, ...)
     va_end(arguments);
 }
 
+void cu_trace_undefined(const char *reason)
+{
+    struct rt_site here;
+    char function[80], message[500];
+
+    if (!is_on() || !rt_wants_finding("api-invalid-call"))
+        return;
+    rt_site_take(&here);
+    if (!is_new(&here, cudaSuccess))
+        return;
+    name_function(&here, function, sizeof function);
+    snprintf(message, sizeof message, "%s has an effect that CUDA does not define: %s", function, reason);
+    rt_report(&(struct rt_finding){.kind = "api-invalid-call", .message = message, .at = &here, .count = 1});
+}
+
 void cu_trace_kernel(const char *name)
 {
     if (traces.on)

@@ -33,6 +33,8 @@ void cu_trace_context_ended(void);
 void cu_trace_handle(const void *handle);
 void cu_trace_reason(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cu_trace_kernel(const char *name);
+/** Reports that CUDA does not define the effect of the present call, although it succeeds, because of @reason. Locked. */
+void cu_trace_undefined(const char *reason);
 /** Called when a function that the program has called returns: reports an error that the arguments have caused. @name: name of the
  *  error. Not locked. */
 void cu_trace_call(cudaError_t error, const char *name);

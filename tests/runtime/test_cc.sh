@@ -296,6 +296,8 @@ refused "use of undeclared identifier 'no_name'" managed.cu -o program
 refused 'none.cu: No such file' none.cu -o program
 refused 'expected a file' -O2
 refused 'name a file' link.cu -o -
+refused 'none.o: No such file' -dlink none.o -o program
+refused 'none.o: No such file' -lib none.o -o program
 refused 'one file at a time' -c bad.cu link.cu -o program
 refused 'is not a source file' -c program
 refused 'option "-o" needs an operand' link.cu -o

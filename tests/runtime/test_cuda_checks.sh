@@ -90,6 +90,9 @@ int main()
     cudaFree(q + 1); /* middle */
     cudaMemcpy(q, h, 300, cudaMemcpyHostToDevice); /* range */
     cudaMemset(h, 0, 4); /* host */
+    cudaMemcpy(q, q + 16, 64, cudaMemcpyDeviceToDevice); /* touches */
+    cudaMemcpy(q, q + 15, 64, cudaMemcpyDeviceToDevice); /* overlap */
+    cudaMemcpy2DAsync(q + 1, 16, q, 16, 12, 2, cudaMemcpyDeviceToDevice); /* rows */
     cudaMemcpyToSymbol(numbers, h, 12, 8); /* symbol */
     void *none[] = {NULL};
     cudaLaunchKernel((void *)k, dim3(1), dim3(1), none, 0, 0); /* argument */
@@ -126,6 +129,8 @@ if build many; then
     finds middle api-invalid-call 'cudaFree returns .*is not the start of memory'
     finds range api-invalid-call 'cudaMemcpy returns cudaErrorInvalidValue .*128'
     finds host api-invalid-call 'cudaMemset returns '
+    finds overlap api-invalid-call 'cudaMemcpy has an effect that CUDA does not define: source and destination overlap'
+    finds rows api-invalid-call 'cudaMemcpy2DAsync has an effect that CUDA does not define: source and destination overlap'
     grep -q 'parameter 1 (p) of 1 has no value' err || fail "many: the parameter without a value: $(cat err)"
     finds symbol api-invalid-call 'cudaMemcpyToSymbol returns cudaErrorInvalidValue .*12 bytes from offset 8 exceed the variable, which has 16 bytes'
     finds kind api-invalid-call 'cudaMemcpy returns cudaErrorInvalidMemcpyDirection'
@@ -135,7 +140,7 @@ if build many; then
     finds unread api-invalid-call 'cudaLaunchKernel returns .*2048 x 1 x 1 threads, of at most 1024'
     finds shared api-invalid-call 'cudaLaunchKernel returns .*1048576 bytes of dynamic shared memory, of at most 49152'
     finds driver api-invalid-call 'cuMemFree returns CUDA_ERROR_INVALID_VALUE'
-    counts api-invalid-call 11
+    counts api-invalid-call 13
     finds unread api-unread-error 'the launch fails with cudaErrorInvalidValue'
     finds shared api-unread-error 'the launch fails with cudaErrorInvalidValue'
     counts api-unread-error 2
@@ -155,7 +160,7 @@ if build many; then
     app --check=api-leak
     counts 'api-[a-z-]*' 7
     app --check=api-invalid-call
-    counts 'api-[a-z-]*' 11
+    counts 'api-[a-z-]*' 13
     app --check=memory
     counts 'api-[a-z-]*' 0
     echo '- {kind: api-leak}' >known.yaml

@@ -117,6 +117,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
         return cudaErrorInvalidValue;
     if (only_check)
         return cudaSuccess;
+    if (to_address < from_address + bytes && from_address < to_address + bytes)
+        cu_trace_undefined("source and destination overlap");
     registered = cu_registered_has_copy(to) || cu_registered_has_copy(from);
     if (registered)
         cu_registered_to_device();
