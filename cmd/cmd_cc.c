@@ -38,13 +38,17 @@ static const struct {
     {"forward-unknown-to-host-compiler", false}, {"forward-unknown-to-host-linker", false},
 };
 
-/** Options of nvcc and their names for clang, to which the operand is appended. */
+/** Options of nvcc and their names for clang. @operand: the option has an operand, which is appended to the name. */
 static const struct {
     const char *name, *of_clang;
+    bool operand;
 } renamed[] = {
-    {"std", "-std="}, {"optimize", "-O"}, {"define-macro", "-D"}, {"undefine-macro", "-U"}, {"include-path", "-I"},
-    {"system-include", "-isystem"}, {"pre-include", "-include"}, {"library", "-l"}, {"library-path", "-L"},
-    {"dependency-output", "-MF"}, {"dependency-target-name", "-MT"},
+    {"std", "-std=", true}, {"optimize", "-O", true}, {"define-macro", "-D", true}, {"undefine-macro", "-U", true},
+    {"include-path", "-I", true}, {"system-include", "-isystem", true}, {"pre-include", "-include", true}, {"library", "-l", true},
+    {"library-path", "-L", true}, {"dependency-output", "-MF", true}, {"dependency-target-name", "-MT", true},
+    {"generate-dependencies", "-M", false}, {"generate-nonsystem-dependencies", "-MM", false},
+    {"generate-dependencies-with-compile", "-MD", false}, {"generate-nonsystem-dependencies-with-compile", "-MMD", false},
+    {"generate-dependency-targets", "-MP", false},
 };
 
 /** Options of clang whose operand is the next word. */
@@ -229,12 +233,12 @@ static bool is_language(const char *word)
     return false;
 }
 
-/** Reads an option of lanewise cc or of nvcc. Returns false for any other option. Sets *@ours if the option must not be passed
+/** Reads option @word, which is argv[*@i] in the syntax of clang, if it is one of lanewise cc or of nvcc. Returns false for any other option. Sets *@ours if the option must not be passed
  *  to nvcc when nvcc is the compiler. */
-static bool take_own(struct line *l, char **argv, int *i, bool *ours)
+static bool take_own(struct line *l, const char *word, char **argv, int *i, bool *ours)
 {
     struct ptx_program *p = &l->program;
-    const char *word = argv[*i], *value;
+    const char *value;
 
     if (is_option(word, "compiler", &value)) {
         *ours = true;
@@ -288,16 +292,10 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         p->linked = true;
     } else if (strcmp(word, "-lib") == 0 || strcmp(word, "--lib") == 0) {
         p->link = PTX_LINK_ARCHIVE;
-    } else if (strcmp(word, "-M") == 0 || strcmp(word, "-MM") == 0 || strcmp(word, "--generate-dependencies") == 0 ||
-               strcmp(word, "--generate-nonsystem-dependencies") == 0) {
+    } else if (strcmp(word, "-M") == 0 || strcmp(word, "-MM") == 0) {
         p->compile_only = true;
         p->emit = PTX_EMIT_DEPENDENCIES;
-        l->host[p->host_flag_count++] = strcmp(word, "-M") == 0 || strcmp(word, "--generate-dependencies") == 0 ? "-M" : "-MM";
-    } else if (strcmp(word, "--generate-dependencies-with-compile") == 0 ||
-               strcmp(word, "--generate-nonsystem-dependencies-with-compile") == 0) {
-        l->host[p->host_flag_count++] = strstr(word, "nonsystem") != NULL ? "-MMD" : "-MD";
-    } else if (strcmp(word, "--generate-dependency-targets") == 0) {
-        l->host[p->host_flag_count++] = "-MP";
+        l->host[p->host_flag_count++] = word;
     } else if (strcmp(word, "-run") == 0 || strcmp(word, "--run") == 0) {
         cmd_wrong_usage(l->cmd, "%s: lanewise cc does not run programs: use \"lanewise app ./PROGRAM\"", word);
         l->failed = true;
@@ -323,7 +321,9 @@ static const char *as_clang(struct line *l, char **argv, int *i)
     const char *word = argv[*i], *value;
 
     for (size_t k = 0; k < LW_COUNT_OF(renamed); k++)
-        if (is_option(word, renamed[k].name, &value)) {
+        if (is_option(word, renamed[k].name, &value) && !renamed[k].operand) {
+            return renamed[k].of_clang;
+        } else if (is_option(word, renamed[k].name, &value)) {
             value = operand(l, word, value, argv, i);
             word = lw_arena_printf(&l->arena, "%s%s", renamed[k].of_clang, value != NULL ? value : "");
             return word != NULL ? word : argv[*i];
@@ -355,7 +355,7 @@ static void read_line(struct line *l, char **argv)
 
         if (word[0] != '-' || word[1] == '\0') {
             add_file(l, word);
-        } else if (take_own(l, argv, &i, &ours)) {
+        } else if (take_own(l, word, argv, &i, &ours)) {
             /* the loop below adds the option to those for nvcc, unless @ours is set */
         } else if (strcmp(word, "-lcudart") == 0 || strcmp(word, "-lcudart_static") == 0 || strcmp(word, "-lcudadevrt") == 0) {
             /* these options name libraries of NVIDIA, which Lanewise's runtime replaces */

@@ -157,8 +157,8 @@ struct ptx_program {
                                       * library. NOTHING: an object without content, which takes the place of the object
                                       * that a linker of device code writes, as the runtime links kernels */
     bool linked;                     /* kernels of several files may use each other's functions and variables */
-    const char *output;              /* "-", with PTX or DEPENDENCIES: standard output. NULL with compile_only: the output is NAME.o, NAME.ptx or NAME.fatbin in the working folder, and
-                                      * dependencies go to standard output */
+    const char *output;              /* "-", with PTX or DEPENDENCIES: standard output. NULL with compile_only: the output is NAME.o,
+                                      * NAME.ptx or NAME.fatbin in the working folder, and dependencies go to standard output */
     const char *runtime;             /* folder of libcudart.so.13 */
 };
 /** Flag of an entry in a fat binary. If it is set, the runtime links the entry's PTX with the PTX of the program's other

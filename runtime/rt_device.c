@@ -46,7 +46,7 @@ static struct {
     bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto, which compile kernels with shared memory */
     bool hash;
     bool timed;             /* --timing is given */
-    bool hang_limit_given; /* --hang-limit is given: */
+    bool hang_limit_given;  /* --hang-limit is given, and hang_limit is its value */
     uint64_t hang_limit;
     bool reads;             /* findings about reads of the device's memory are enabled */
     bool fails;             /* --fail-on-findings: the process ends with the status of lanewise run if its own status is 0 */
@@ -508,7 +508,8 @@ static void finish(void)
         if (device.reports[i] != NULL)
             make_report(i, device.reports[i]);
     if (rt_sources_forget() && device.reports[REPORT_COVERAGE] != NULL)
-        complain("", "the coverage names the sources of OpenCL programs, which were in a temporary folder: give --sources FOLDER to keep them");
+        complain("", "the coverage names the sources of OpenCL programs, which were in a temporary folder: give --sources FOLDER to "
+                     "keep them");
     if (device.hash)
         fprintf(stderr, "hash_mem %016llx\n", (unsigned long long)lanewise_hash(device.machine));
     rt_unlock();
@@ -694,8 +695,10 @@ static bool set_option(const char *name, const char *value)
         device.timed = true;
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
-    if (strcmp(name, "hang-limit") == 0 || strcmp(name, "hang-window") == 0)
-        device.hang_limit_given = true, device.hang_limit = strtoull(value, NULL, 10);
+    if (strcmp(name, "hang-limit") == 0 || strcmp(name, "hang-window") == 0) {
+        device.hang_limit_given = true;
+        device.hang_limit = strtoull(value, NULL, 10);
+    }
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
         return true;
     if (set_switch(name))

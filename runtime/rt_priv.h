@@ -35,7 +35,8 @@ lanewise_machine *rt_machine(void);
 /** Runs the queued launches to their end, and prints new findings, faults and hangs to standard error. Returns false if
  *  the machine stopped; in this case it accepts no further launch. Locked. */
 bool rt_run(void);
-/** Returns how long a wait of the host for a value may take before it is a hang: 5 s, which --hang-limit changes in proportion. Locked. */
+/** Returns how long the host may wait for something that only the program can do before the wait is reported: 5 s, which --hang-limit
+ *  changes in proportion. Locked. */
 uint64_t rt_wait_limit_ms(void);
 /** Makes a machine that stopped at a fault or a hang usable again, and drops the launches that have not ended. Returns
  *  false if that is not possible, because the machine has reached a limit or the program is ending. Locked. */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LATE_SECONDS = 5 }; /* time after which a call that waits is reported */
-
 /* This state is global, because a process has one device, and functions of OpenCL and CUDA have no argument for it. */
 static struct {
     pthread_mutex_t mutex;
@@ -58,8 +56,8 @@ static void tell_wait(void)
 
     rt.told = true;
     rt_site_take(&here);
-    fprintf(stderr, "lanewise: a call has waited for %d seconds for an event that only the program can complete, such as a user event: set "
-                    "its status before the call, or in another thread\n", LATE_SECONDS);
+    fprintf(stderr, "lanewise: a call has waited for %.3g seconds for an event that only the program can complete, such as a user event: "
+                    "set its status before the call, or in another thread\n", (double)rt_wait_limit_ms() / 1000);
     rt_print_site(&here, "called", -1);
     for (const struct rt_queue *queue = rt.queues; queue != NULL; queue = queue->next)
         if (queue->first != NULL)
@@ -69,11 +67,14 @@ static void tell_wait(void)
 /** Releases the lock until another thread has completed an event. */
 static void wait_for_change(void)
 {
+    const uint64_t limit_ms = rt_wait_limit_ms();
     struct timespec until;
     bool is_late = false;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LATE_SECONDS;
+    until.tv_nsec += (long)(limit_ms % 1000) * 1000000;
+    until.tv_sec += (time_t)(limit_ms / 1000) + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
     rt.depth--;
     if (rt.told)
         pthread_cond_wait(&rt.changed, &rt.mutex);

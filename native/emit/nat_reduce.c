@@ -4,6 +4,8 @@
  * lane first. If all lanes have the same address, their values are first combined in registers, and memory changes once: the result
  * is the same, because the operations are associative and no lane reads the values in between.
  */
+#include <stdio.h>
+
 #include "native/nat_values_priv.h"
 
 /** A reduction. */
@@ -14,20 +16,38 @@ struct reduction {
     LLVMValueRef shares; /* an i1 that is true if other threads of the host access the memory at the same time; NULL: none ever do */
 };
 
+/** The operations, unsigned and signed: number in LLVM's atomic instruction, and end of the names of LLVM's functions that combine the
+ *  elements of a vector and, for a minimum or maximum, two elements. */
+static const struct operation {
+    uint8_t atomic;
+    const char *name;
+} operations[][2] = {
+    [ISA_AOP_ADD] = {{NAT_RMW_ADD, "add"}, {NAT_RMW_ADD, "add"}},    [ISA_AOP_AND] = {{NAT_RMW_AND, "and"}, {NAT_RMW_AND, "and"}},
+    [ISA_AOP_OR] = {{NAT_RMW_OR, "or"}, {NAT_RMW_OR, "or"}},         [ISA_AOP_XOR] = {{NAT_RMW_XOR, "xor"}, {NAT_RMW_XOR, "xor"}},
+    [ISA_AOP_MIN] = {{NAT_RMW_UMIN, "umin"}, {NAT_RMW_MIN, "smin"}}, [ISA_AOP_MAX] = {{NAT_RMW_UMAX, "umax"}, {NAT_RMW_MAX, "smax"}}};
+
+/** Calls the function of LLVM whose name is @prefix and that of the operation. @type: of its first argument. */
+static LLVMValueRef call_operation(struct nat_unit *u, const struct reduction *r, const char *prefix, LLVMTypeRef type, LLVMValueRef *args,
+                                   unsigned count)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "%s%s", prefix, operations[r->op][r->is_signed].name);
+    return nat_intrinsic(&u->b, name, type, args, count);
+}
+
 /** Returns the result of the operation for element @old in memory and @x. */
 static LLVMValueRef combine(struct nat_unit *u, const struct reduction *r, LLVMValueRef old, LLVMValueRef x)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMBuilderRef b = u->b.b;
+    LLVMValueRef args[2] = {old, x};
 
     switch (r->op) {
-    case ISA_AOP_ADD: return l->BuildAdd(b, old, x, "");
-    case ISA_AOP_AND: return l->BuildAnd(b, old, x, "");
-    case ISA_AOP_OR: return l->BuildOr(b, old, x, "");
-    case ISA_AOP_XOR: return l->BuildXor(b, old, x, "");
-    case ISA_AOP_MIN:
-        return l->BuildSelect(b, l->BuildICmp(b, r->is_signed ? NAT_INT_SLT : NAT_INT_ULT, old, x, ""), old, x, "");
-    default: return l->BuildSelect(b, l->BuildICmp(b, r->is_signed ? NAT_INT_SGT : NAT_INT_UGT, old, x, ""), old, x, "");
+    case ISA_AOP_ADD: return l->BuildAdd(u->b.b, old, x, "");
+    case ISA_AOP_AND: return l->BuildAnd(u->b.b, old, x, "");
+    case ISA_AOP_OR: return l->BuildOr(u->b.b, old, x, "");
+    case ISA_AOP_XOR: return l->BuildXor(u->b.b, old, x, "");
+    default: return call_operation(u, r, "llvm.", r->type, args, 2);
     }
 }
 
@@ -45,12 +65,7 @@ static LLVMValueRef change_alone(struct nat_unit *u, const struct reduction *r, 
 /** Applies the operation with @x to the element at @pointer. Returns a value of r->type that is not 0 if the element has changed. */
 static LLVMValueRef change(struct nat_unit *u, const struct reduction *r, LLVMValueRef pointer, LLVMValueRef x)
 {
-    static const uint8_t unsigned_op[] = {[ISA_AOP_ADD] = NAT_RMW_ADD, [ISA_AOP_AND] = NAT_RMW_AND, [ISA_AOP_OR] = NAT_RMW_OR,
-                                          [ISA_AOP_XOR] = NAT_RMW_XOR, [ISA_AOP_MIN] = NAT_RMW_UMIN, [ISA_AOP_MAX] = NAT_RMW_UMAX};
     const struct nat_llvm *l = u->b.llvm;
-    const int op = r->is_signed && r->op == ISA_AOP_MIN   ? NAT_RMW_MIN
-                   : r->is_signed && r->op == ISA_AOP_MAX ? NAT_RMW_MAX
-                                                          : unsigned_op[r->op];
     LLVMValueRef before;
 
     if (r->shares == NULL) {
@@ -60,7 +75,7 @@ static LLVMValueRef change(struct nat_unit *u, const struct reduction *r, LLVMVa
         LLVMValueRef old[2];
         (void)l->BuildCondBr(u->b.b, r->shares, from[0], from[1]);
         position(u, from[0]);
-        old[0] = l->BuildAtomicRMW(u->b.b, op, pointer, x, NAT_ORDER_SEQUENTIAL, 0);
+        old[0] = l->BuildAtomicRMW(u->b.b, operations[r->op][r->is_signed].atomic, pointer, x, NAT_ORDER_SEQUENTIAL, 0);
         (void)l->BuildBr(u->b.b, after);
         position(u, from[1]);
         old[1] = change_alone(u, r, pointer, x);
@@ -91,25 +106,20 @@ static LLVMValueRef neutral(const struct reduction *r, const struct nat_llvm *l)
  *  has changed the element. */
 static LLVMValueRef reduce_equal(struct nat_unit *u, const struct reduction *r, LLVMValueRef pointer, LLVMValueRef all)
 {
-    static const char *const names[] = {[ISA_AOP_ADD] = "llvm.vector.reduce.add", [ISA_AOP_AND] = "llvm.vector.reduce.and",
-                                        [ISA_AOP_OR] = "llvm.vector.reduce.or", [ISA_AOP_XOR] = "llvm.vector.reduce.xor",
-                                        [ISA_AOP_MIN] = "llvm.vector.reduce.umin", [ISA_AOP_MAX] = "llvm.vector.reduce.umax"};
     const struct nat_llvm *l = u->b.llvm;
-    const char *name = names[r->op];
     LLVMValueRef none = nat_splat(&u->b, neutral(r, l), u->width);
 
-    if (r->is_signed && (r->op == ISA_AOP_MIN || r->op == ISA_AOP_MAX))
-        name = r->op == ISA_AOP_MIN ? "llvm.vector.reduce.smin" : "llvm.vector.reduce.smax";
     if (u->lanes.some)
         all = l->BuildSelect(u->b.b, u->lanes.mask, all, none, "");
-    LLVMValueRef changed = change(u, r, pointer, nat_intrinsic(&u->b, name, l->TypeOf(all), &all, 1));
+    LLVMValueRef changed = change(u, r, pointer, call_operation(u, r, "llvm.vector.reduce.", l->TypeOf(all), &all, 1));
     if (r->op == ISA_AOP_ADD || r->op == ISA_AOP_XOR) /* the sum may be neutral although the values of the lanes are not */
         return nat_any_lane(u, l->BuildICmp(u->b.b, NAT_INT_NE, all, none, ""));
     return l->BuildICmp(u->b.b, NAT_INT_NE, changed, l->ConstNull(r->type), "");
 }
 
 /** As reduce_equal(), for elements at offsets @at of @memory, with a loop over the lanes. */
-static LLVMValueRef reduce_each(struct nat_unit *u, const struct reduction *r, LLVMValueRef memory, const struct nat_offsets *at, LLVMValueRef all)
+static LLVMValueRef reduce_each(struct nat_unit *u, const struct reduction *r, LLVMValueRef memory, const struct nat_offsets *at,
+                                LLVMValueRef all)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;

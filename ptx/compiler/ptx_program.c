@@ -160,7 +160,8 @@ struct host_needs {
 /** Returns the default name of the output for option -c: saxpy.o for dir/saxpy.cu. The caller frees it. */
 static char *object_name(const struct ptx_program *p, const char *path)
 {
-    static const char *const suffix[] = {[PTX_EMIT_OBJECT] = "o", [PTX_EMIT_PTX] = "ptx", [PTX_EMIT_FATBIN] = "fatbin", [PTX_EMIT_DEPENDENCIES] = "o"};
+    static const char *const suffix[] = {
+        [PTX_EMIT_OBJECT] = "o", [PTX_EMIT_PTX] = "ptx", [PTX_EMIT_FATBIN] = "fatbin", [PTX_EMIT_DEPENDENCIES] = "o"};
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
     char *name = NULL;
 
@@ -199,7 +200,9 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
         "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-unknown-warning-option", "-Wno-error=missing-template-arg-list-after-template-kw"};
     const char *dot = strrchr(input->word, '.');
     const bool lists = p->emit == PTX_EMIT_DEPENDENCIES;
-    const bool is_c = fatbin == NULL && (input->language == NULL || strcmp(input->language, "c") == 0) && dot != NULL && strcmp(dot, ".c") == 0; /* clang refuses a standard of C++ for C */
+    const bool is_c = fatbin == NULL && (input->language != NULL ? strcmp(input->language, "c") == 0
+                                                                 : dot != NULL && strcmp(dot, ".c") == 0); /* clang refuses a
+                                                                 * standard of C++ for C */
     char result[PTX_PATH_BYTES + 16], header[PTX_PATH_BYTES + 24], listed[PTX_PATH_BYTES + 16], identifier[32];
     struct ptx_dependencies dependencies;
     char *file = NULL, *named = NULL;
@@ -346,6 +349,20 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
+/** Returns the index of the first file in @w from index @i on, or @w's count. The other words are options, and their operands. */
+static size_t next_file(const struct words *w, size_t i)
+{
+    static const char *const with_operand[] = {"-Xlinker", "-l", "-L"};
+
+    for (; i < w->count && w->word[i][0] == '-'; i++)
+        for (unsigned k = 0; k < LW_COUNT_OF(with_operand); k++)
+            if (strcmp(w->word[i], with_operand[k]) == 0) {
+                i++;
+                break;
+            }
+    return i < w->count ? i : w->count;
+}
+
 /** Makes a static library of the objects, or an object without content. @w contains the compiler and its inputs. */
 static enum lw_status link_other(struct ptx_job *job, const struct ptx_program *p, const struct words *w, struct lw_error *err)
 {
@@ -359,10 +376,9 @@ static enum lw_status link_other(struct ptx_job *job, const struct ptx_program *
     if (p->link == PTX_LINK_ARCHIVE && !ptx_find_program("ar", ar))
         return LW_FAIL(err, LW_ENOENT, "%s: the program ar, which makes libraries, was not found: install Debian package binutils",
                        p->output);
-    for (size_t i = 0; i < p->input_count; i++)
-        if (p->inputs[i].kind == PTX_INPUT_WORD && p->inputs[i].word[0] != '-' && strchr(p->inputs[i].word, '.') != NULL &&
-            access(p->inputs[i].word, R_OK) != 0)
-            return LW_FAIL(err, LW_ENOENT, "%s: %s", p->inputs[i].word, strerror(errno));
+    for (size_t i = next_file(w, 1); i < w->count; i = next_file(w, i + 1))
+        if (access(w->word[i], R_OK) != 0)
+            return LW_FAIL(err, LW_ENOENT, "%s: %s", w->word[i], strerror(errno));
     if (!make_words(&own, p))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", p->output);
     snprintf(result, sizeof result, "%s/other", job->scratch);
@@ -373,12 +389,8 @@ static enum lw_status link_other(struct ptx_job *job, const struct ptx_program *
     } else {
         add_two(&own, ar, "qcs"); /* q, because files of different folders may have the same name */
         add(&own, result);
-        for (size_t i = 2; i < w->count; i++) { /* options for the linker have no meaning for a library */
-            if (strcmp(w->word[i], "-Xlinker") == 0)
-                i++;
-            else if (w->word[i][0] != '-')
-                add(&own, w->word[i]);
-        }
+        for (size_t i = next_file(w, 1); i < w->count; i = next_file(w, i + 1))
+            add(&own, w->word[i]); /* options for the linker have no meaning for a library */
     }
     status = ptx_run_compiler(job, p->output, own.word, result, &bytes, &size, err);
     if (status == LW_OK)

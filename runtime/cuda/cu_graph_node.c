@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's graphs: conditional nodes. A conditional node has graphs of its own, which are executed if its condition says so. The condition is a word of device memory, whose address is the condition's handle.
- * Kernels write it by cudaGraphSetConditional().
+ * CUDA's graphs: conditional nodes. A conditional node has graphs of its own, which are executed if its condition says so. The condition
+ * is a word of device memory, whose address is the condition's handle. Kernels write it by cudaGraphSetConditional().
  */
 #include "runtime/cuda/cu_graph_priv.h"
 

@@ -5,6 +5,13 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 counts() {
     sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
 }
+# usage: executes PERCENT. Expects that native code executed at least PERCENT of the warp instructions of the run that agrees() made
+# last; otherwise prints a message and returns 1.
+executes() {
+    all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' native.json)
+    executed=$(sed -n 's/^native code: .*; \([0-9]*\) warp instructions .*/\1/p' native.err)
+    [ "${executed:-0}" -ge $((all * $1 / 100)) ] || { echo "FAIL: native code executed ${executed:-no} of $all warp instructions"; return 1; }
+}
 # usage: agrees FILE [OPTION...]. Runs FILE in both engines on one host thread. Expects that output, messages, exit statuses and counts
 # are equal; otherwise prints the differences and returns 1. The files `interpreter` and `native` have the outputs.
 agrees() {

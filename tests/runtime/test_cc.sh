@@ -220,10 +220,10 @@ grep -q 'sdk: left out' log || { fail "-v does not report the folder of the SDK 
 grep -q 'stack overflow: .*cudaDeviceSetLimit(cudaLimitStackSize' err && ! grep -q 'launch file' err ||
     { fail "the message of a stack overflow does not name the call that sets a larger stack"; cat err; }
 # Dependencies do not name the headers of Lanewise, which are in the cache.
-"$lanewise" cc -Isdk -DNAME=1 -DSTACK=0 -MD -MP -c options.cu -o options.o && [ -s options.d ] && ! grep -q lanewise options.d &&
+"$lanewise" cc -Isdk -DNAME=1 -DSTACK=0 --generate-dependencies-with-compile -generate-dependency-targets -c options.cu -o options.o && [ -s options.d ] && ! grep -q lanewise options.d &&
     grep -q '^options.o: options.cu' options.d && grep -q 'features.h' options.d || { fail "-MD"; cat options.d; }
 printf 'all: options.o\n\ninclude options.d\n' >dependencies.mk && make -f dependencies.mk >log 2>&1 || { fail "make cannot read the dependencies"; cat log; }
-for option in -M -MM --generate-dependencies --generate-nonsystem-dependencies; do
+for option in -M -MM --generate-dependencies -generate-nonsystem-dependencies; do
     "$lanewise" cc -Isdk -DNAME=1 -DSTACK=0 $option -rdc=true options.cu >out && grep -q '^options.o: options.cu' out && ! grep -q lanewise out ||
         { fail "$option"; cat out; }
 done
@@ -239,6 +239,8 @@ right_output=$(./lists) && [ "$right_output" = "all right" ] && readelf -d lists
     fail "lists of options have no effect"
 printf 'int main() { return sizeof('"'a'"') == 1 ? 0 : 1; }\n' >language.c
 "$lanewise" cc -x c++ language.c -o language && ./language || fail "-x c++ compiles C"
+cp language.c language.cpp
+"$lanewise" cc -x c language.cpp -o language && ! ./language || fail "-x c compiles C++"
 "$lanewise" cc -x none language.c -o language && ! ./language || fail "-x none does not select the language by the suffix"
 "$lanewise" cc --dryrun options.cu -o dry >log 2>&1 && [ ! -e dry ] || { fail "cc --dryrun compiles"; cat log; }
 "$lanewise" cc --version | grep -q 'release [0-9.]*,' || fail "cc --version does not print a release"
@@ -250,7 +252,7 @@ int main() { printf("%%s\\n", cuda::barrier<3>().n == 3 ? "all right" : "wrong")
 "$lanewise" cc -Ibrought brought.cu -o brought.out >log 2>&1 || { fail "headers that the user brings conflict with ours"; cat log; }
 ./brought.out >out 2>err && grep -q '^all right$' out || fail "brought.out: wrong results"
 # Steps of makefiles for nvcc: a static library, to which one object comes as a file, and an object of the device's linker.
-"$lanewise" cc -dc "$src/function.cu" -o function.o && "$lanewise" cc -rdc=true -Xlinker -O1 -lm -lib "$src/one.cu" "$src/two.cu" function.o -o parts.a &&
+"$lanewise" cc -dc "$src/function.cu" -o function.o && "$lanewise" cc -rdc=true -Xlinker -O1 -lm -L "$src" -lib "$src/one.cu" "$src/two.cu" function.o -o parts.a &&
     "$lanewise" cc -dlink parts.a -o linked.o && "$lanewise" cc "$src/three.cpp" "$src/plain.c" linked.o parts.a -o parts >log 2>&1 ||
     { fail "a library and an object of -dlink cannot be built"; cat log; }
 ./parts >out 2>err && right parts

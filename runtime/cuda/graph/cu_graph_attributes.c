@@ -35,7 +35,7 @@ cudaError_t cu_attribute_set(struct cu_attributes *attributes, int id, const voi
         return *(const int *)value != 0 ? cudaErrorNotSupported : cudaSuccess;
     if (id == CLUSTER || id == PREFERRED_CLUSTER)
         memcpy(dim, value, sizeof dim);
-    if ((uint64_t)dim[0] * dim[1] > 1 || (uint64_t)dim[1] * dim[2] > 1 || (uint64_t)dim[0] * dim[2] > 1)
+    if (dim[0] > 1 || dim[1] > 1 || dim[2] > 1)
         return cudaErrorNotSupported; /* a cluster is one block */
     if (i == CU_NODE_ATTRIBUTES)
         return cudaErrorInvalidValue;
